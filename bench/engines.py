@@ -27,10 +27,12 @@ from bench.database import PRIVATE, add_option, empty_database
 from bench.engine import CALLER, ports_on
 from bench.report import print_json
 from bench.templates import chain, child, template, tree
+from stoker.dispatch.lease import LEASE_S, HeartbeatLease
 from stoker.engine.model.records import Status
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.service import Service, make_service
 from stoker.kernel.freeing import loading
+from stoker.kernel.values import replace
 from stoker.resources.base.builtin_types import built_in
 from stoker.server.cluster_member import ClusterScheduler
 from stoker.server.scheduling import StackScheduler, StandaloneScheduler
@@ -64,7 +66,10 @@ async def process(
         if opened.members is None:
             driving = StandaloneScheduler(ports, "bench")
         else:
-            driving = ClusterScheduler(opened.members, ports, name, "bench", drives=drives)
+            lease = HeartbeatLease(LEASE_S) if drives else None
+            if lease is not None:
+                ports = replace(ports, lease=lease)
+            driving = ClusterScheduler(opened.members, ports, name, "bench", lease)
         service = make_service(driving.ports, driving.dispatcher)
         await driving.start([], {}, lambda among: None)
         try:

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from stoker.dispatch import procrastinate as dispatching
-from stoker.dispatch.lease import HeartbeatLease, clock
-from stoker.dispatch.procrastinate import BUSY, FEW, LEASE_S, PATIENCE, SPARE, Jobs, Procrastinate
+from stoker.dispatch.lease import LEASE_S, HeartbeatLease, clock
+from stoker.dispatch.procrastinate import BUSY, FEW, PATIENCE, SPARE, Jobs, Procrastinate
 from stoker.kernel.time_limit import project
 from tests.postgresql import PostgreSQL
 

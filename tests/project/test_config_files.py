@@ -20,7 +20,7 @@ from stoker.config.options import GROUPS
 from stoker.config.sample import sample
 from stoker.identity.settings import settings_from
 from stoker.resources.base.registry import Registry
-from stoker.server.app import endpoints_of, property_defaults_of
+from stoker.server.settings import endpoints_of, property_defaults_of
 
 GOOD = """
 [keystone_authtoken]

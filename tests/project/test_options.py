@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from stoker.config.ignored import IGNORED
 from stoker.config.loading import load
 from stoker.config.options import GROUPS
-from stoker.server.app import App
+from stoker.server.app import open_app
 
 MINIMUM = """
 [keystone_authtoken]
@@ -54,13 +54,14 @@ class Recorder:
         return found
 
 
-def test_every_option_is_read_or_has_no_effect(tmp_path: Path) -> None:
+async def test_every_option_is_read_or_has_no_effect(tmp_path: Path) -> None:
     file = tmp_path / "stoker.conf"
     file.write_text(MINIMUM)
     conf = load([file])
     conf.set_override("data_dir", str(tmp_path / "data"))
     read: set[tuple[str, str]] = set()
-    App(Recorder(conf, read))._store.close()
+    async with open_app(cast("Any", Recorder(conf, read))):
+        pass
     registered = {(g, o.dest) for g, options in GROUPS.items() for o in options}
     ignored = {(group, name) for group, names in IGNORED.items() for name in names}
     assert registered - read - READ_ELSEWHERE == registered & ignored

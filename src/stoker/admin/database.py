@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
+from stoker.config.database import DatabaseSettings
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.records import Status
 from stoker.kernel.clock import SystemClock
@@ -49,9 +50,9 @@ class Administration:
     cannot be used, and :class:`stoker.kernel.errors.NotFoundError`.
     """
 
-    def __init__(self, conf: Any) -> None:
-        self._conf = conf
-        self._data_dir = Path(conf.data_dir)
+    def __init__(self, settings: DatabaseSettings) -> None:
+        self._settings = settings
+        self._data_dir = settings.data_dir
 
     def upgrade(self) -> str:
         """Make the tables, or bring them up to date; the revision."""
@@ -189,12 +190,12 @@ class Administration:
         return drop_earlier_keys(self._data_dir) if keys_in(self._data_dir)[1:] else 0
 
     def _inspection(self) -> Inspection:
-        return Inspection(self._conf.database.connection, self._data_dir)
+        return Inspection(self._settings.url, self._data_dir)
 
     def _of_engines(
         self, work: Callable[[SqlEngines], Coroutine[Any, Any, Answer]], of_none: Answer
     ) -> Answer:
-        url = self._conf.database.connection
+        url = self._settings.url
         if not url:
             return of_none
         try:
@@ -204,13 +205,8 @@ class Administration:
             raise UnusableDatabaseError(str(fault)) from None
 
     def _opened(self) -> OpenStore:
-        conf = self._conf
-        return OpenStore(
-            conf.database.connection,
-            self._data_dir,
-            conf.auth_encryption_key,
-            conf.previous_auth_encryption_key,
-        )
+        settings = self._settings
+        return OpenStore(settings.url, self._data_dir, settings.key, settings.earlier_keys)
 
     def _with(self, work: Callable[[OpenStore], Awaitable[Answer]]) -> Answer:
         async def run() -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stoker.identity.settings import settings_from
 from stoker.kernel.diagnostics import DiagnosticError
@@ -12,8 +12,11 @@ from stoker.server.global_environment import environment_in
 from stoker.store.sql.databases import engine_for
 from stoker.store.sql.foreign import require_supported
 
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
-def missing(conf: Any) -> list[str]:
+
+def missing(conf: ConfigOpts) -> list[str]:
     """Return problems that prevent a start though each option is right."""
     said = []
     try:

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
@@ -25,6 +25,7 @@ from stoker.store.sql.foreign import UnusableDatabaseError, require_supported
 
 if TYPE_CHECKING:
     import httpx
+    from oslo_config.cfg import ConfigOpts
 
 _TIMEOUT_SECONDS = 10.0
 # Service types of our own APIs, with the option that replaces the catalog's entry.
@@ -34,7 +35,7 @@ _ENDPOINTS = {
 }
 
 
-def problems_of(conf: Any, transport: httpx.AsyncBaseTransport | None = None) -> list[str]:
+def problems_of(conf: ConfigOpts, transport: httpx.AsyncBaseTransport | None = None) -> list[str]:
     """Return the problems found. ``transport`` replaces the network in tests."""
     settings = replace(settings_from(conf), timeout=_TIMEOUT_SECONDS)
     identity = asyncio.run(_identity_problems(settings, transport))

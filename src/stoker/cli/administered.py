@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -16,13 +16,17 @@ from stoker.admin.database import Administration
 from stoker.cli import configuration
 from stoker.cli.arguments import options
 from stoker.cli.console.failures import CommandError
+from stoker.config.database import database_settings
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 
 def administered(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the ``administration`` of the database that its options name, with these
-    (``conf``) and the ``data_dir``. Refusals become a sentence.
+    (``database``) and the ``data_dir``. Refusals become a sentence.
     """
 
     @wraps(command)
@@ -36,9 +40,13 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
         ):
             config = _installed(data_dir)
         conf = administered_conf(config, data_dir, database, named=named)
+        settings = database_settings(conf)
         with_refusals = telling_refusals(command)
         return with_refusals(
-            administration=Administration(conf), data_dir=Path(conf.data_dir), conf=conf, **others
+            administration=Administration(settings),
+            data_dir=settings.data_dir,
+            database=settings,
+            **others,
         )
 
     return options.data_dir(options.config_files(options.database(with_database)))
@@ -58,7 +66,7 @@ def _installed(data_dir: Path) -> ConfigFiles:
 
 def administered_conf(
     config: ConfigFiles, data_dir: Path, database: str | None, *, named: bool
-) -> Any:
+) -> ConfigOpts:
     """Return the options of files, with the data directory that was ``named``, or else theirs; so
     the database."""
     conf = configuration.read(config)

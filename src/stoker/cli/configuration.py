@@ -29,7 +29,7 @@ _PLACES = {
 }
 
 
-def read(files: ConfigFiles) -> Any:
+def read(files: ConfigFiles) -> cfg.ConfigOpts:
     """Return the options that files set. Raises :class:`CommandError` naming all that is wrong."""
     wrong: list[str] = []
     try:

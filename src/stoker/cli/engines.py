@@ -6,8 +6,6 @@ import socket
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import click
 import httpx
@@ -15,6 +13,8 @@ from msgspec import Struct
 
 from stoker.admin.database import Administration
 from stoker.cli.arguments.data_dir import Running, running_in
+from stoker.config.database import DatabaseSettings
+from stoker.kernel.values import replace
 
 # Columns that scripts know from Heat, in their order, and the process.
 _COLUMNS = (
@@ -41,14 +41,14 @@ class Engine(Struct, frozen=True):
     up: bool
 
 
-def engines_of(conf: Any) -> Sequence[Engine]:
+def engines_of(database: DatabaseSettings) -> Sequence[Engine]:
     """Those of the database that options name, or which the service of their data directory uses;
     else that service. Raises ValueError where the database cannot be used.
     """
-    running = _find_database(conf)
+    running, database = _find_database(database)
     found = [
         Engine(e.told.id, e.told.host, e.told.host, e.told.process, e.told.updated_at, e.up)
-        for e in Administration(conf).engines()
+        for e in Administration(database).engines()
     ]
     if found or running is None or running.shares:
         return found
@@ -56,18 +56,18 @@ def engines_of(conf: Any) -> Sequence[Engine]:
     return [Engine(str(running.pid), name, running.url, running.pid, time.time(), up)]
 
 
-def forget_dead_engines(conf: Any) -> int:
+def forget_dead_engines(database: DatabaseSettings) -> int:
     """Drop those that are down; how many. Raises ValueError where the database cannot be used."""
-    _find_database(conf)
-    return Administration(conf).forget_dead_engines()
+    _, database = _find_database(database)
+    return Administration(database).forget_dead_engines()
 
 
-def _find_database(conf: Any) -> Running | None:
-    """Have options name the database of the service of their data directory, if they name none."""
-    running = running_in(Path(conf.data_dir))
-    if running is not None and running.shares and not conf.database.connection:
-        conf.set_override("connection", running.shares, "database")
-    return running
+def _find_database(database: DatabaseSettings) -> tuple[Running | None, DatabaseSettings]:
+    """Return the service of the data directory, with its database unless another one is named."""
+    running = running_in(database.data_dir)
+    if running is not None and running.shares and not database.url:
+        database = replace(database, url=running.shares)
+    return running, database
 
 
 def _answers(running: Running) -> bool:

@@ -17,6 +17,7 @@ from stoker.cli.administered import administered_conf, telling_refusals
 from stoker.cli.arguments import options
 from stoker.cli.console.failures import CommandError
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
+from stoker.config.database import DatabaseSettings, database_settings
 from stoker.config.files import ConfigFiles, usual_files
 
 _SECONDS: Mapping[str, int] = {"days": 86_400, "hours": 3_600, "minutes": 60, "seconds": 1}
@@ -30,12 +31,13 @@ class _Target(Struct, frozen=True):
     database: str | None
     named: bool
 
-    def conf(self) -> Any:
+    def settings(self) -> DatabaseSettings:
         config = self.config or usual_files()
-        return administered_conf(config, self.data_dir, self.database, named=self.named)
+        conf = administered_conf(config, self.data_dir, self.database, named=self.named)
+        return database_settings(conf)
 
     def administration(self) -> Administration:
-        return Administration(self.conf())
+        return Administration(self.settings())
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -118,7 +120,7 @@ def service() -> None:
 @telling_refusals
 def service_list(target: _Target) -> None:
     """List the engines, and which of them have reported lately."""
-    print_engines(engines_of(target.conf()))
+    print_engines(engines_of(target.settings()))
 
 
 @service.command("clean")
@@ -126,7 +128,7 @@ def service_list(target: _Target) -> None:
 @telling_refusals
 def service_clean(target: _Target) -> None:
     """Drop engines that are down from the list."""
-    forget_dead_engines(target.conf())
+    forget_dead_engines(target.settings())
     click.echo("Dead engines are removed.")
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from oslo_config import cfg
 
 from stoker.config.ignored import ELSEWHERE, IGNORED, IGNORED_GROUPS, OF_THE_BUS
 from stoker.config.options import GROUPS
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 _SECTION = re.compile(r"\[(?P<name>[^]]+)\]")
 _OPTION = re.compile(r"(?P<name>[^\s#;=:\[][^=:]*?)\s*[=:](?P<value>.*)")
@@ -71,7 +74,7 @@ def remarks(files: Iterable[Path]) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
-def check(files: Iterable[Path], conf: Any) -> list[Finding]:
+def check(files: Iterable[Path], conf: ConfigOpts) -> list[Finding]:
     """All that can be said of files that ``conf`` has read: :func:`remarks`, and wrong values."""
     known = list(files)
     wrong = (_wrong_value(setting, conf) for setting in settings_in(known))
@@ -153,7 +156,7 @@ def _all_groups() -> list[str]:
     return [*GROUPS, *IGNORED, *IGNORED_GROUPS, *ELSEWHERE, *OF_THE_BUS]
 
 
-def _wrong_value(setting: Setting, conf: Any) -> Finding | None:
+def _wrong_value(setting: Setting, conf: ConfigOpts) -> Finding | None:
     """What is wrong with a value; that of a secret is not repeated."""
     place = _option_at(setting.group, setting.name)
     if place is None:

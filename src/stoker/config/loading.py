@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from oslo_config import cfg
 
@@ -13,7 +12,7 @@ from stoker.config.files import ConfigFiles
 from stoker.config.options import GROUPS
 
 
-def load(given: ConfigFiles | Sequence[Path] = ()) -> Any:
+def load(given: ConfigFiles | Sequence[Path] = ()) -> cfg.ConfigOpts:
     """The options (an ``oslo_config.cfg.ConfigOpts``) as the given files, in order, set them.
 
     Raises ``oslo_config.cfg.Error`` naming the file or the option that is wrong.
@@ -33,7 +32,7 @@ def load(given: ConfigFiles | Sequence[Path] = ()) -> Any:
     return conf
 
 
-def read_all(conf: Any) -> None:
+def read_all(conf: cfg.ConfigOpts) -> None:
     """Parse every option now: else they are parsed when they are read, in the midst of a request.
 
     Raises ``oslo_config.cfg.Error`` or ValueError.
@@ -43,7 +42,7 @@ def read_all(conf: Any) -> None:
             dict(value)
 
 
-def is_set(conf: Any, group: str, name: str) -> bool:
+def is_set(conf: cfg.ConfigOpts, group: str, name: str) -> bool:
     """Return whether a file sets an option."""
     found = conf.get_location(name, None if group == "DEFAULT" else group)
     return found is not None and found.location is cfg.Locations.user

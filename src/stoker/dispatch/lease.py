@@ -10,6 +10,8 @@ import time
 
 from stoker.engine.model.interfaces import FencedError, Lease
 
+LEASE_S = 4.0  # an engine starts calls for this long after its last heartbeat
+
 
 class HeartbeatLease(Lease):
     """Lasts for a time after each heartbeat. Safe to use from many threads."""

@@ -23,7 +23,7 @@ import psycopg
 import psycopg_pool
 from procrastinate import exceptions, jobs, manager
 
-from stoker.dispatch.lease import HeartbeatLease, clock
+from stoker.dispatch.lease import LEASE_S, HeartbeatLease, clock
 from stoker.dispatch.notifications import words_of
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import FencedError, StoreError
@@ -34,7 +34,6 @@ log = Log(__name__)
 
 BEAT = 1.0  # seconds between heartbeats
 TAKEN_OVER_AFTER = 6.0  # seconds without a heartbeat after which other engines acquire the stacks
-LEASE_S = 4.0  # seconds after its last heartbeat for which an engine still starts calls
 SWEEP = 1.0  # seconds between searches for stacks of dead engines
 CHECK = 15.0  # seconds between checks for operations that no engine drives
 AT_ONCE = 256  # limit on turns that one engine has running

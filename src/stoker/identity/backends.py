@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from importlib.metadata import entry_points
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stoker.engine.model.requests import Caller
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 # The group of entry points. An entry point is called as ``factory(conf, keystone)``: the options of
 # the service, and its own way to authenticate. It returns an :data:`Authentication`.
@@ -17,7 +20,7 @@ GROUP = "stoker.authentication"
 Authentication = Callable[[Mapping[str, str], str | None], Awaitable[Caller | None]]
 
 
-def authentication(conf: Any, keystone: Authentication) -> Authentication:
+def authentication(conf: ConfigOpts, keystone: Authentication) -> Authentication:
     """Return the one that the options choose: ``keystone``, or that of a package.
 
     Raises ValueError when the options name none that is installed.

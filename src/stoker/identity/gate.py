@@ -1,10 +1,10 @@
-"""Everything that the service needs of Keystone, made from one set of options."""
+"""Everything that the service needs of Keystone, made from its settings."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import DeferredAuth
@@ -14,7 +14,7 @@ from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Called, Keystone
 from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.policy import Policies
-from stoker.identity.settings import IdentitySettings, User, settings_from
+from stoker.identity.settings import IdentitySettings, User
 from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
 from stoker.identity.trusts import TrustRecords, Trusts
@@ -22,6 +22,9 @@ from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 FIRST_CHECK_SECONDS = 1.0  # after the start, when the first requests have been answered
 CHECK_AGAIN_SECONDS = 15.0
@@ -32,24 +35,28 @@ class IdentityServices:
 
     def __init__(
         self,
-        conf: Any,
+        settings: IdentitySettings,
+        options: ConfigOpts,
         clock: Clock,
         trusts: TrustRecords,
         called: Called,
         *,
         alone: bool = True,
     ) -> None:
-        """``called`` counts the calls to Keystone; ``alone`` is a process that shares nothing."""
-        self.settings: IdentitySettings = settings_from(conf)
+        """``options`` are for oslo.policy and plug-ins; ``called`` counts the calls to Keystone.
+
+        ``alone`` is a process that shares nothing.
+        """
+        self.settings = settings
         self._keystone = Keystone(self.settings, clock, called=called)
-        self.policies = Policies(conf)
+        self.policies = Policies(options)
         self.trusts = Trusts(self._keystone, trusts)
         self.left_trusts = LeftTrusts(self.trusts)
         self.deferred: DeferredAuth = self.trusts
         if self.settings.defers_by_password:
             self.deferred = UserPasswords(self._keystone, self.trusts)
         self._authenticator = Authenticator(self._keystone, clock, self.policies.is_admin)
-        self._authenticate = authentication(conf, self._authenticator)
+        self._authenticate = authentication(options, self._authenticator)
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
         self.stack_users = StackUsers(self._keystone, alone=alone)
         self._first_check = Background(self._check_users)

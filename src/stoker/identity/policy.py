@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.rules import DEFAULTS
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 _TYPE_PREFIX = "resource_types:"
 _ANY_TYPE = "resource_types:OS::default"
@@ -26,7 +29,7 @@ class Policies:
     of a change it is read again.
     """
 
-    def __init__(self, conf: Any, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, conf: ConfigOpts, clock: Callable[[], float] = time.monotonic) -> None:
         self._conf = conf
         self._clock = clock
         self._decisions: dict[tuple[Any, ...], bool] = {}
@@ -87,7 +90,7 @@ def _credentials(caller: Caller) -> dict[str, Any]:
     }
 
 
-def _make_enforcer(conf: Any) -> Any:
+def _make_enforcer(conf: ConfigOpts) -> Any:
     policy = importlib.import_module("oslo_policy.policy")
     enforcer = policy.Enforcer(conf, _policy_file(conf))
     enforcer.suppress_deprecation_warnings = True
@@ -106,7 +109,7 @@ def _make_enforcer(conf: Any) -> Any:
     return enforcer
 
 
-def _policy_file(conf: Any) -> str:
+def _policy_file(conf: ConfigOpts) -> str:
     """Return the name of the file. Older clouds have it in JSON, which the library dropped."""
     importlib.import_module("oslo_policy.opts").set_defaults(conf)
     named: str = conf.oslo_policy.policy_file

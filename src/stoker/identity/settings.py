@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ class IdentitySettings(Struct, frozen=True):
         return root if root.endswith("/v3") else f"{root.removesuffix('/v2.0')}/v3"
 
 
-def settings_from(conf: Any) -> IdentitySettings:
+def settings_from(conf: ConfigOpts) -> IdentitySettings:
     """Return the settings that options (``oslo_config.cfg.ConfigOpts``) make.
 
     Raises ValueError when the options name no identity service or no service user.
@@ -110,7 +113,7 @@ def _domain(section: Any, kind: str) -> str | None:
     return str(name) if name else "Default"
 
 
-def _verify(conf: Any) -> bool | str:
+def _verify(conf: ConfigOpts) -> bool | str:
     """Return how to verify certificates, by the first section that says so.
 
     The sections are those of tokens, of the client of the identity service, and of all clients.
@@ -135,7 +138,7 @@ def _user(section: Any) -> User:
     )
 
 
-def _domain_admin(conf: Any) -> User | None:
+def _domain_admin(conf: ConfigOpts) -> User | None:
     domain_id, domain_name = conf.stack_user_domain_id, conf.stack_user_domain_name
     if not conf.stack_domain_admin or not (domain_id or domain_name):
         return None
@@ -149,6 +152,6 @@ def _domain_admin(conf: Any) -> User | None:
     )
 
 
-def _interface(conf: Any) -> str:
+def _interface(conf: ConfigOpts) -> str:
     kind = conf.clients.endpoint_type or conf.keystone_authtoken.interface or "public"
     return str(kind).removesuffix("URL")

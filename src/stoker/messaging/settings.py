@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 import socket
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 NO_BUS = frozenset({"noop"})  # drivers that send nothing
 LEVELS = ("AUDIT", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")
@@ -46,7 +49,7 @@ def require_library() -> None:
         )
 
 
-def bus_settings(conf: Any) -> BusSettings:
+def bus_settings(conf: ConfigOpts) -> BusSettings:
     """Return the settings that options give. Raises MessageBusError."""
     own, level = conf.oslo_messaging_notifications, conf.default_notification_level.upper()
     if level not in LEVELS:

@@ -1,12 +1,20 @@
-"""The wiring: which part gets which, and nothing else."""
+"""Builds a process of the service from its parts: which part gets which, and nothing else.
+
+Takes options and a role, and yields an :class:`App` whose interfaces can be served. Every part
+that holds threads, connections or tasks is put on one exit stack where it is made, so that parts
+are closed in the reverse order: first those that start work, at last the store.
+
+Called by ``stoker serve`` and by engine processes. Tested by tests/project/test_options.py,
+tests/operators and tests/engines.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
-import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -14,39 +22,35 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount, Router
 from starlette.types import ASGIApp
 
-from stoker.api.connections import ConnectionGate, GuardedProtocol, limits_from
+from stoker.api.connections import ConnectionGate, GuardedProtocol
 from stoker.api.lazy_application import LazyApplication
 from stoker.api.operators import Readers, operator_routes
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
-from stoker.api.rest.settings import settings_from
 from stoker.api.signed import Senders
 from stoker.clouds import faults
-from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.cloud_clients import CloudClients
-from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
-from stoker.clouds.web_templates import WebLimits, WebTemplates
+from stoker.clouds.web_templates import WebTemplates
 from stoker.concurrency.background import Background
-from stoker.config.options import SERVICES
+from stoker.config.database import database_settings
 from stoker.dispatch.leader_tasks import SingletonTask
+from stoker.dispatch.lease import LEASE_S, HeartbeatLease
 from stoker.dispatch.timers import WatchTimer
 from stoker.engine.model.clouds import Types
-from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.limits import Limits
+from stoker.engine.model.interfaces import Lease, PermanentLease, Ports
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import IdentityServices
-from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel import freeing
-from stoker.kernel.clock import Clock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.log import Log
+from stoker.kernel.values import replace
 from stoker.messaging.bus import Bus
 from stoker.messaging.queues import MOST_WAITING, Queues
 from stoker.messaging.sender import Sender
-from stoker.messaging.settings import BusSettings, bus_settings
+from stoker.messaging.settings import BusSettings
 from stoker.observability.counts import CountedRequests, Counts
 from stoker.observability.event_loop_monitor import EventLoopMonitor
 from stoker.observability.report import Report
@@ -56,15 +60,17 @@ from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.server.global_environment import environment_in
 from stoker.server.key_rotation import KeyRotation
-from stoker.server.purge import PurgeStep, RetentionJob
+from stoker.server.purge import RetentionJob
 from stoker.server.roles import ProcessRole
-from stoker.server.scheduling import NotificationHandler, StackScheduler, StandaloneScheduler
+from stoker.server.scheduling import ForeignHandler, StackScheduler, StandaloneScheduler
+from stoker.server.settings import ServerSettings, password_of, server_settings
 from stoker.store.opening import OpenStore
-from stoker.store.store import SqlStore
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.environment.environment import Environment
 
 if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
+
     from stoker.server import aws_apis as aws
 else:
     aws = LazyModule("stoker.server.aws_apis")
@@ -73,16 +79,6 @@ log = Log(__name__)
 
 FORGET_EVERY = 300.0
 """Seconds after which an unused evaluation is dropped."""
-_SHARED = {"block-storage": "volumev3"}
-"""Types in the catalog, where they differ from the names of services."""
-_DEPLOYMENTS = (
-    "OS::Heat::SoftwareDeployment",
-    "OS::Heat::SoftwareDeploymentGroup",
-    "OS::Heat::SoftwareDeployments",
-    "OS::Heat::StructuredDeployment",
-    "OS::Heat::StructuredDeploymentGroup",
-    "OS::Heat::StructuredDeployments",
-)
 
 
 class Served(Struct, frozen=True):
@@ -92,106 +88,88 @@ class Served(Struct, frozen=True):
     protocol: Any
 
 
+@asynccontextmanager
+async def open_app(
+    options: ConfigOpts, cloud_since: float = 0.0, role: ProcessRole = ProcessRole.WHOLE
+) -> AsyncIterator[App]:
+    """Build the service for the block; it does nothing before :meth:`App.start`.
+
+    ``cloud_since`` is the start of the cloud, if it lives with this process. At the end of the
+    block, driving stacks stops and everything is closed; stored state is kept.
+    """
+    settings = server_settings(options, cloud_since)
+    async with AsyncExitStack() as closing:
+        yield App(settings, role, closing)
+
+
 class App:
     """The service in one process: APIs, engine, store."""
 
     def __init__(
-        self, conf: Any, cloud_since: float = 0.0, part: ProcessRole = ProcessRole.WHOLE
+        self, settings: ServerSettings, role: ProcessRole, closing: AsyncExitStack
     ) -> None:
-        """``cloud_since`` is the start of the cloud, if it lives with this process.
-
-        ``part`` is the role of this process.
-        """
         self.name = RandomIds().uuid()
-        self._part = part
-        bus = bus_settings(conf)
-        self._store = self._open_store(conf, bus)
-        try:
-            self._build(conf, cloud_since, bus)
-        except BaseException:
-            self._store.close()
-            raise
-
-    def _build(self, conf: Any, cloud_since: float, bus: BusSettings) -> None:
-        """Put everything together on the store."""
-        self._store.lock.acquire()
-        clock = self._store.clock
-        self._counts = Counts(clock, is_built_in)
+        self._settings, self._role = settings, role
+        self._sandbox = Sandbox(
+            iterations=settings.yaql_iterations, memory=settings.yaql_memory_bytes
+        )
+        closing.callback(self._sandbox.close)
+        self._store = _open_store(
+            settings, None if role is ProcessRole.WHOLE else self.name, closing
+        )
         self.overtaken = self._store.lock.lost
-        called, alone = self._counts.called, self._store.members is None
-        self._gate = IdentityServices(conf, clock, self._store.trusts, called, alone=alone)
-        trusts = self._gate.trusts
-        endpoints = endpoints_of(
-            self._gate.settings,
-            conf,
-            current_trust=trusts.current,
-            renew_trust=self._gate.renew_trust,
-            may_change=lambda: self._scheduler.ports.lease.require(),  # it is made below
-        )
-        self._cloud = CloudClients(endpoints, clock, called)
+        self._counts = Counts(self._store.clock, is_built_in)
+        self._lease = _lease_of(role)
+        self._gate = self._open_identity(closing)
+        self._cloud = self._open_cloud(closing)
         self._templates = WebTemplates(
-            web_limits_of(conf),
-            is_own=self._cloud.temporary_urls(_password_of(self._gate.settings.service_user)),
+            settings.web_templates,
+            is_own=self._cloud.temporary_urls(password_of(settings.identity.service_user)),
         )
-        self._sandbox = Sandbox(iterations=conf.yaql.limit_iterators, memory=conf.yaql.memory_quota)
+        self._loading: asyncio.Future[None] | None = None
+        closing.push_async_callback(self._end_loading)
         types = Registry(
-            plugin_directories=conf.plugin_dirs, property_defaults=property_defaults_of(conf)
+            plugin_directories=settings.plugin_directories,
+            property_defaults=settings.property_defaults,
         )
         declared = WithDeclared(types)
-        environment = environment_in(Path(conf.environment_dir))
-        ports = self._ports(clock, declared, limits_of(conf, cloud_since), environment)
-        self._pauses = EventLoopMonitor()
-        self._rotation = KeyRotation(self._store.reencryption)
-        self._report = Report(
-            self._counts,
-            clock,
-            self._store.state,
-            commits=lambda: self._store.store.commits,
-            loads=self._cloud.workers.loads,
-            pauses=self._pauses.report,
-            reencrypting=lambda: self._store.reencryption.is_under_way,
-            work=lambda: self._scheduler.work(),  # it is made below
-        )
+        environment = environment_in(settings.environment_dir)
+        ports = self._ports(declared, environment)
         ports.store.observe(self._counts)
-        self._purge = RetentionJob(clock, kept_for(conf, self._store.store))
-        self._forgetting = Background(self._forget)
-        self._loading: asyncio.Future[None] | None = None
-        self._scheduler: StackScheduler = self._drives(ports, conf.host or socket.gethostname())
+        self._scheduler = self._make_scheduler(ports)
+        closing.push_async_callback(self._scheduler.close)
         ports = self._scheduler.ports
         self.service: Service = make_service(ports, self._scheduler.dispatcher)
-        self._watching = WatchTimer(ports.store, clock, self.service.monitoring.watches.look)
-        self._senders = senders_of(bus, ports, self._store.store.outbox)
-        self.operators = self._served(PlainTextResponse("", 404), conf, "heat_api", name="engine")
-        """For a process that answers only operators."""
-        self._lazy = cloudformation, cloudwatch = self._for_aws(conf)
-        self.cfn = self._served(cloudformation, conf, "heat_api_cfn")
-        self.cloudwatch = self._served(cloudwatch, conf, "heat_api_cloudwatch")
-        # servers that were made when the endpoint lay there know it by this address
-        catalogue = Catalogue(types, declared, environment.resource_registry)
-        below, rest = Mount("/cfn", app=cloudformation), self._rest(conf, catalogue)
-        self.api = self._served(rest, conf, "heat_api", below)
+        closing.push_async_callback(self.service.cloudformation.detections.close)
+        self._make_tasks(ports, closing)
+        self._report = self._make_report()
+        self._serve(Catalogue(types, declared, environment.resource_registry))
 
-    def _open_store(self, conf: Any, bus: BusSettings) -> OpenStore:
-        return OpenStore(
-            conf.database.connection,
-            Path(conf.data_dir),
-            conf.auth_encryption_key,
-            conf.previous_auth_encryption_key,
-            notifies=bus.notifies,
-            member=None if self._part is ProcessRole.WHOLE else self.name,
-            synchronous=conf.database.sqlite_synchronous,
+    def _open_identity(self, closing: AsyncExitStack) -> IdentityServices:
+        store = self._store
+        identity = IdentityServices(
+            self._settings.identity,
+            self._settings.options,
+            store.clock,
+            store.trusts,
+            self._counts.called,
+            alone=store.members is None,
         )
+        closing.push_async_callback(identity.close)
+        return identity
 
-    def _drives(self, ports: Ports, host: str) -> StackScheduler:
-        if self._store.members is None:
-            return StandaloneScheduler(ports, host)
-        # It needs libraries that a single process does not.
-        member: Any = importlib.import_module("stoker.server.cluster_member").ClusterScheduler
-        drives = self._part is ProcessRole.ENGINE
-        made: StackScheduler = member(self._store.members, ports, self.name, host, drives=drives)
-        return made
+    def _open_cloud(self, closing: AsyncExitStack) -> CloudClients:
+        endpoints = replace(
+            self._settings.endpoints,
+            current_trust=self._gate.trusts.current,
+            renew_trust=self._gate.renew_trust,
+            may_change=self._lease.require,
+        )
+        cloud = CloudClients(endpoints, self._store.clock, self._counts.called)
+        closing.callback(cloud.close)
+        return cloud
 
-    def _ports(self, clock: Clock, types: Types, limits: Limits, environment: Environment) -> Ports:
+    def _ports(self, types: Types, environment: Environment) -> Ports:
         return Ports(
             store=self._store.store,
             types=types,
@@ -200,58 +178,118 @@ class App:
             faults=faults,
             deferred=self._gate.deferred,
             signallers=self._gate.stack_users,
-            clock=clock,
+            clock=self._store.clock,
             ids=RandomIds(),
-            limits=limits,
+            limits=self._settings.limits,
             policy=self._gate.policies,
-            region=self._gate.settings.region,
+            region=self._settings.identity.region,
             fetch_template=self._templates,
             helpers=self._sandbox,
             service_environment=environment,
+            lease=self._lease,
         )
 
-    def _served(
-        self, interface: ASGIApp, conf: Any, section: str, *others: Mount, name: str = ""
-    ) -> Served:
+    def _make_scheduler(self, ports: Ports) -> StackScheduler:
+        host, members = self._settings.host, self._store.members
+        if members is None:
+            return StandaloneScheduler(ports, host)
+        # It needs libraries that a single process does not.
+        scheduler: Any = importlib.import_module("stoker.server.cluster_member").ClusterScheduler
+        lease = self._lease if isinstance(self._lease, HeartbeatLease) else None
+        made: StackScheduler = scheduler(members, ports, self.name, host, lease)
+        return made
+
+    def _make_tasks(self, ports: Ports, closing: AsyncExitStack) -> None:
+        """Make the background tasks, which run from :meth:`start` to the end of the process."""
+        settings, store = self._settings, self._store.store
+        self._watching = WatchTimer(
+            ports.store, self._store.clock, self.service.monitoring.watches.look
+        )
+        self._senders = senders_of(settings.bus, ports, store.outbox)
+        self._rotation = KeyRotation(self._store.reencryption)
+        closing.push_async_callback(self._rotation.close)
+        kept = [
+            (store.purge_stacks, settings.deleted_stack_days),
+            (store.purge_history, settings.history_days),
+        ]
+        self._purge = RetentionJob(self._store.clock, kept)
+        closing.push_async_callback(self._purge.close)
+        self._forgetting = Background(self._forget)
+        closing.push_async_callback(self._forgetting.close)
+        self._pauses = EventLoopMonitor()
+        closing.callback(self._pauses.close)
+
+    def _make_report(self) -> Report:
+        store = self._store
+        return Report(
+            self._counts,
+            store.clock,
+            store.state,
+            commits=lambda: store.store.commits,
+            loads=self._cloud.workers.loads,
+            pauses=self._pauses.report,
+            reencrypting=lambda: store.reencryption.is_under_way,
+            work=self._scheduler.work,
+        )
+
+    def _serve(self, catalogue: Catalogue) -> None:
+        """Make the interfaces."""
+        self._lazy = cloudformation, cloudwatch = self._for_aws()
+        self.operators = self._served(PlainTextResponse("", 404), "heat_api", name="engine")
+        """For a process that answers only operators."""
+        self.cfn = self._served(cloudformation, "heat_api_cfn")
+        self.cloudwatch = self._served(cloudwatch, "heat_api_cloudwatch")
+        # Servers of earlier releases know the address of CloudFormation below that of REST.
+        below = Mount("/cfn", app=cloudformation)
+        self.api = self._served(self._rest(catalogue), "heat_api", below)
+
+    def _served(self, interface: ASGIApp, section: str, *others: Mount, name: str = "") -> Served:
         """``section`` has the limits; ``name`` is its name in metrics, by default the section."""
         name = name or section
-        gate = ConnectionGate(limits_from(conf[section]))
+        gate = ConnectionGate(self._settings.connections[section])
         self._report.connections[name] = lambda: gate.count
-        disabled_by = conf.healthcheck.disable_by_file_path
+        operators = self._settings.operators
         routes = operator_routes(
-            Readers(conf.metrics.allowed_addresses, conf.metrics.token),
+            Readers(operators.metrics_addresses, operators.metrics_token),
             self._report.details,
             self._report.metrics,
-            Path(disabled_by).exists if disabled_by else lambda: False,
+            operators.disabled_by.exists if operators.disabled_by else lambda: False,
         )
-        # a route for all paths would be none for those with a line break inside
+        # A route for all paths would not match paths with a line break.
         application = Router([*routes, *others], redirect_slashes=False, default=interface)
         counted = CountedRequests(application, self._counts, name)
         return Served(counted, partial(GuardedProtocol, gate))
 
-    def _rest(self, conf: Any, catalogue: Catalogue) -> ASGIApp:
+    def _rest(self, catalogue: Catalogue) -> ASGIApp:
+        settings = self._settings.rest
         return build(
             self.service,
             catalogue,
             self._gate.authenticate,
             self._gate.policies,
-            settings_from(conf),
+            settings,
             self._scheduler.engines,
-            Fetching(self._templates, self._cloud.container_files(conf.max_json_body_size)),
+            Fetching(self._templates, self._cloud.container_files(settings.max_json_body_size)),
             self._cloud.workers.compute,
         )
 
-    def _for_aws(self, conf: Any) -> tuple[LazyApplication, LazyApplication]:
+    def _for_aws(self) -> tuple[LazyApplication, LazyApplication]:
         """The CloudFormation API with the signals, and the CloudWatch API."""
+        settings = self._settings
         policies, compute = self._gate.policies, self._cloud.workers.compute
         senders = Senders(self._gate.verify_signature, self._gate.authenticate)
-        objects = self._cloud.container_files(conf.max_template_size).text
+        objects = self._cloud.container_files(settings.web_templates.size).text
+        most_stacks = settings.limits.stacks_per_project
 
         def parts() -> aws.Parts:
             return aws.Parts(self.service, senders, policies, compute)
 
         return (
-            LazyApplication(lambda: aws.cloudformation(parts(), conf, self._templates, objects)),
+            LazyApplication(
+                lambda: aws.cloudformation(
+                    parts(), settings.rest, most_stacks, self._templates, objects
+                )
+            ),
             LazyApplication(lambda: aws.cloudwatch(parts())),
         )
 
@@ -265,18 +303,17 @@ class App:
         self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
 
     async def _start_driving(self) -> None:
-        streams, outbox = self.service.event_streams, self._store.store.outbox
-        # what this process has written itself it knows already
-        heard_by: dict[str, NotificationHandler] = {
-            "messages": lambda about, own: None if own else outbox.hear(),
-            "trust": lambda about, own: None if own else self._gate.trusts.hear(about[0]),
-            "watches": lambda about, own: None if own else self._watching.hear(),
+        trusts, outbox = self._gate.trusts, self._store.store.outbox
+        handlers: dict[str, ForeignHandler] = {
+            "messages": lambda ids: outbox.hear(),
+            "trust": lambda ids: trusts.hear(ids[0]),
+            "watches": lambda ids: self._watching.hear(),
         }
-        if self._part is not ProcessRole.ENGINE:
-            heard_by["events"] = lambda about, own: None if own else streams.hear(about)
+        if self._role is not ProcessRole.ENGINE:
+            handlers["events"] = self.service.event_streams.hear
         duties: list[SingletonTask] = [self._watching, self._gate.left_trusts, *self._senders]
-        await self._scheduler.start(duties, heard_by, self._cloud.workers.share)
-        if self._part is not ProcessRole.API:
+        await self._scheduler.start(duties, handlers, self._cloud.workers.share)
+        if self._role is not ProcessRole.API:
             self._purge.start()
             self._rotation.start()
 
@@ -296,46 +333,39 @@ class App:
         except Exception:
             log.exception("loading ahead failed; it is tried again with the first request")
 
-    def renew_keys(self, conf: Any) -> None:
+    async def _end_loading(self) -> None:
+        if self._loading is not None:
+            await self._loading
+
+    def renew_keys(self, options: ConfigOpts) -> None:
         """Encrypt with the keys as options and the key file name them now.
 
         Raises ValueError where the key of the database is not among them; nothing changes then.
         """
-        self._store.renew_keys(conf.auth_encryption_key, conf.previous_auth_encryption_key)
+        database = database_settings(options)
+        self._store.renew_keys(database.key, database.earlier_keys)
         self._rotation.ask()
 
-    async def close(self) -> None:
-        """Stop driving stacks and close everything; stored state is kept."""
-        self._pauses.close()
-        await self._forgetting.close()
-        await self._purge.close()
-        await self._rotation.close()
-        await self.service.cloudformation.detections.close()
-        await self._scheduler.close()
-        if self._loading is not None:
-            await self._loading
-        self._cloud.close()
-        await self._gate.close()
-        self._store.close()
-        self._sandbox.close()
 
-
-def web_limits_of(conf: Any) -> WebLimits:
-    """Return the settings for templates by URL."""
-    return WebLimits(
-        conf.allow_template_url,
-        conf.template_fetch_timeout,
-        conf.max_template_size,
-        AllowedHosts(tuple(conf.template_url_allowed_hosts)),
+def _open_store(settings: ServerSettings, member: str | None, closing: AsyncExitStack) -> OpenStore:
+    """``member`` is the name of a process that shares the database with others."""
+    database = settings.database
+    store = OpenStore(
+        database.url,
+        database.data_dir,
+        database.key,
+        database.earlier_keys,
+        notifies=settings.bus.notifies,
+        member=member,
+        synchronous=database.sqlite_synchronous,
     )
+    closing.callback(store.close)
+    store.lock.acquire()
+    return store
 
 
-def kept_for(conf: Any, store: SqlStore) -> list[tuple[PurgeStep, int]]:
-    """Return the functions that delete old rows, with their retention in days."""
-    return [
-        (store.purge_stacks, conf.purge_deleted_after),
-        (store.purge_history, conf.purge_history_after),
-    ]
+def _lease_of(role: ProcessRole) -> Lease:
+    return HeartbeatLease(LEASE_S) if role is ProcessRole.ENGINE else PermanentLease()
 
 
 def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
@@ -344,85 +374,3 @@ def senders_of(bus: BusSettings, ports: Ports, outbox: Outbox) -> list[Sender]:
     if bus.notifies:
         senders.append(Sender(outbox, Channel.BUS, Bus(bus), bus.most_waiting))
     return senders
-
-
-def endpoints_of(settings: IdentitySettings, conf: Any, **asked: Any) -> Endpoints:
-    """Return the access to the cloud; ``asked`` are callbacks about trusts and before changes."""
-    return Endpoints(
-        auth_url=settings.api_url,
-        region=settings.region,
-        interface=settings.interface,
-        verify=settings.verify,
-        certificate=_certificate(conf.clients),
-        services=services_of(conf),
-        timeout=conf.cloud_request_timeout,
-        others=AllowedHosts(tuple(conf.other_clouds_allowed_hosts)),
-        **asked,
-        service_user=_password_of(settings.trustee or settings.service_user),
-    )
-
-
-def _password_of(user: User) -> Password:
-    return Password(
-        user.name,
-        user.password,
-        user.domain_name or "Default",
-        project_name=user.project_name,
-        project_domain=user.project_domain_name or "Default",
-        user_domain_id=user.domain_id,
-    )
-
-
-def services_of(conf: Any) -> dict[str, ServiceAccess]:
-    """Return the access to services that differ from the others."""
-    region, shared = conf.region_name_for_shared_services, conf.shared_services_types
-    found = {
-        name: _access(conf[group], region if _SHARED.get(name, name) in shared else None)
-        for group, name in SERVICES.items()
-    }
-    return {name: access for name, access in found.items() if access != ServiceAccess()}
-
-
-def _access(section: Any, region: str | None) -> ServiceAccess:
-    verify: bool | str | None = section.ca_file or None
-    if section.insecure is not None:
-        verify = not section.insecure and (verify or True)
-    interface = (section.endpoint_type or "").removesuffix("URL") or None
-    return ServiceAccess(region, interface, verify, _certificate(section))
-
-
-def _certificate(section: Any) -> str | tuple[str, str] | None:
-    certificate, key = section.cert_file or None, section.key_file
-    return (certificate, key) if certificate and key else certificate
-
-
-def property_defaults_of(conf: Any) -> dict[str, dict[str, str]]:
-    """Return the operator's defaults for properties, by type."""
-    polling = {"software_config_transport": conf.default_software_config_transport}
-    signals = {"signal_transport": conf.default_deployment_signal_transport}
-    return {
-        "OS::Nova::Server": {**polling, "user_data_format": conf.default_user_data_format},
-        "OS::Heat::DeployedServer": polling,
-        **dict.fromkeys(_DEPLOYMENTS, signals),
-    }
-
-
-def limits_of(conf: Any, cloud_since: float = 0.0) -> Limits:
-    """The engine's limits."""
-    return Limits(
-        stacks_per_project=conf.max_stacks_per_tenant,
-        resources_per_stack=conf.max_resources_per_stack,
-        nested_depth=conf.max_nested_stack_depth,
-        events_per_stack=conf.max_events_per_stack,
-        configs_per_project=conf.max_software_configs_per_tenant,
-        deployments_per_project=conf.max_software_deployments_per_tenant,
-        software_bytes_per_project=conf.max_software_size_per_tenant,
-        signal_bytes=conf.max_signal_size,
-        signals_bytes_per_resource=conf.max_signals_size_per_resource,
-        values_bytes_per_stack=conf.max_values_size_per_stack,
-        snapshots_per_stack=conf.max_snapshots_per_stack,
-        timeout_mins=max(conf.stack_action_timeout // 60, 1),
-        failure_grace=float(conf.error_wait_time),
-        landing=2 * conf.cloud_request_timeout,
-        cloud_since=cloud_since,
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import Struct
 from starlette.types import ASGIApp
 
@@ -12,6 +10,7 @@ from stoker.api.cfn.call import Api, CfnSettings
 from stoker.api.cloudformation import endpoint
 from stoker.api.cloudwatch import app as cloudwatch_app
 from stoker.api.ports import Compute, FetchObject
+from stoker.api.rest.settings import RestSettings
 from stoker.api.signals import app as signals_app
 from stoker.api.signed import Senders
 from stoker.engine.model.clouds import FetchTemplate
@@ -29,16 +28,23 @@ class Parts(Struct, frozen=True):
 
 
 def cloudformation(
-    parts: Parts, conf: Any, templates: FetchTemplate, objects: FetchObject
+    parts: Parts,
+    settings: RestSettings,
+    most_stacks: int,
+    templates: FetchTemplate,
+    objects: FetchObject,
 ) -> ASGIApp:
-    """The CloudFormation API, and the signed addresses for signals."""
+    """The CloudFormation API, and the signed addresses for signals.
+
+    ``most_stacks`` is the limit of a project, as clients of CloudFormation read it.
+    """
     service, senders, policy, compute = parts.service, parts.senders, parts.policy, parts.compute
-    most = conf.max_json_body_size
-    settings = CfnSettings(most, tuple(conf.hidden_stack_tags), conf.max_stacks_per_tenant)
-    api = Api(service, settings, templates, objects, compute)
+    most = settings.max_json_body_size
+    cfn_settings = CfnSettings(most, settings.hidden_tags, most_stacks)
+    api = Api(service, cfn_settings, templates, objects, compute)
     queries = cfn_app.application(api, senders, policy)
     signals = signals_app.application(
-        service, senders, policy, min(most, conf.max_signal_size), compute
+        service, senders, policy, min(most, settings.max_signal_size), compute
     )
     return endpoint(queries, signals)
 

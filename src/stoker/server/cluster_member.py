@@ -11,13 +11,13 @@ from stoker.concurrency.background import Background
 from stoker.dispatch.leader_tasks import LeaderTasks, SingletonTask
 from stoker.dispatch.lease import HeartbeatLease
 from stoker.dispatch.notifications import NotificationHandler, NotificationListener
-from stoker.dispatch.procrastinate import LEASE_S, Procrastinate
+from stoker.dispatch.procrastinate import Procrastinate
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.kernel.log import Log
 from stoker.kernel.values import replace
 from stoker.observability.report import Work
-from stoker.server.scheduling import StackScheduler
+from stoker.server.scheduling import ForeignHandler, StackScheduler
 from stoker.store.ownership.cluster_tables import Members
 from stoker.store.ownership.engines import EngineRecord
 
@@ -35,18 +35,21 @@ class ClusterScheduler(StackScheduler):
     """Work of one process together with the others."""
 
     def __init__(
-        self, members: Members, ports: Ports, name: str, host: str, *, drives: bool
+        self,
+        members: Members,
+        ports: Ports,
+        name: str,
+        host: str,
+        lease: HeartbeatLease | None,
     ) -> None:
-        """``drives`` says whether it takes turns, or only asks for them."""
-        limits = replace(ports.limits, second_look=LOOK_AGAIN)
-        lease = HeartbeatLease(LEASE_S)
-        self.ports = replace(ports, limits=limits, lease=lease if drives else ports.lease)
+        """An engine has a ``lease``, and drives stacks; other processes only ask for that."""
+        self.ports = replace(ports, limits=replace(ports.limits, second_look=LOOK_AGAIN))
         self.dispatcher = self._turns = Turns(self.ports, members.turns)
         self._members = members
         now = members.clock.now()
         self._own = EngineRecord(name, host, os.getpid(), now, now)
         self._procrastinate: Procrastinate | None = None
-        if drives:
+        if lease is not None:
             self._procrastinate = Procrastinate(
                 members.conninfo,
                 members.turns,
@@ -61,7 +64,7 @@ class ClusterScheduler(StackScheduler):
     async def start(
         self,
         duties: Sequence[SingletonTask],
-        heard_by: Mapping[str, NotificationHandler],
+        handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start to receive notifications, and to take turns."""
@@ -71,8 +74,9 @@ class ClusterScheduler(StackScheduler):
             "end": lambda about, own: self._hear(zip(about[::2], about[1::2], strict=True), own),
             "due": lambda about, own: self._hear((), own),
         }
+        foreign = {kind: _without_own(handler) for kind, handler in handlers.items()}
         self._news = NotificationListener(
-            self._members.conninfo, self._own.id, {**turns, **heard_by}, self._turns.miss
+            self._members.conninfo, self._own.id, {**turns, **foreign}, self._turns.miss
         )
         await self._news.start()
         if self._procrastinate is not None:
@@ -132,3 +136,13 @@ class ClusterScheduler(StackScheduler):
             except StoreError as fault:
                 log.warning("not reported", reason=str(fault))
             await asyncio.sleep(REPORT)
+
+
+def _without_own(handler: ForeignHandler) -> NotificationHandler:
+    """Ignore the notifications of this process: it knows its own commits already."""
+
+    def handle(ids: Sequence[str], own: bool) -> None:
+        if not own:
+            handler(ids)
+
+    return handle

@@ -12,8 +12,8 @@ from stoker.dispatch.leader_tasks import SingletonTask
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.observability.report import Work
 
-NotificationHandler = Callable[[Sequence[str], bool], None]
-"""Handles the ids of notifications; the flag says whether this process has sent them."""
+ForeignHandler = Callable[[Sequence[str]], None]
+"""Handles the ids of a notification that another process has sent."""
 
 
 class StackScheduler(Protocol):
@@ -26,13 +26,13 @@ class StackScheduler(Protocol):
     async def start(
         self,
         duties: Sequence[SingletonTask],
-        heard_by: Mapping[str, NotificationHandler],
+        handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start.
 
-        ``duties`` run in exactly one process; ``heard_by`` maps kinds of notifications to handlers,
-        and ``share`` is called with the number of engines.
+        ``duties`` run in exactly one process. ``handlers`` are called with notifications of their
+        kind, and ``share`` with the number of engines.
         """
 
     async def work(self) -> Work:
@@ -54,7 +54,7 @@ class StandaloneScheduler(StackScheduler):
     async def start(
         self,
         duties: Sequence[SingletonTask],
-        heard_by: Mapping[str, NotificationHandler],
+        handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Resume the work that an earlier process left unfinished."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 MEBIBYTE = 1024 * 1024
 
@@ -27,7 +30,7 @@ class RestSettings(Struct, frozen=True):
     converges: bool = False  # updates read the live objects unless the request says otherwise
 
 
-def settings_from(conf: Any) -> RestSettings:
+def settings_from(conf: ConfigOpts) -> RestSettings:
     """The settings that options (``oslo_config.cfg.ConfigOpts``) make."""
     auth = conf.keystone_authtoken
     identity_uri = auth.www_authenticate_uri or auth.auth_uri or auth.auth_url or ""

@@ -17,6 +17,7 @@ from stoker.cli.arguments.data_dir import DataDirLock, running_in
 from stoker.cli.console.console import print_json
 from stoker.cli.console.failures import FAILED, CommandError
 from stoker.cli.deploy.confirmation import confirm
+from stoker.config.database import DatabaseSettings
 
 DAY = 86_400.0
 
@@ -176,7 +177,9 @@ def keys(administration: Administration, as_json: bool, **_: Any) -> None:
 @command.command("rotate-key")
 @click.option("--finish", is_flag=True, help="Re-encrypt everything before this command ends.")
 @administered
-def rotate_key(administration: Administration, data_dir: Path, finish: bool, conf: Any) -> None:
+def rotate_key(
+    administration: Administration, data_dir: Path, finish: bool, database: DatabaseSettings
+) -> None:
     """Encrypt with a new key from now on, and re-encrypt stored values in the background.
 
     The new key goes into secret.key in the data directory, before the earlier ones, which still
@@ -192,7 +195,7 @@ def rotate_key(administration: Administration, data_dir: Path, finish: bool, con
       stoker db rotate-key
       stoker db rotate-key --finish
     """
-    if conf.auth_encryption_key:
+    if database.key:
         raise CommandError(
             "auth_encryption_key names the key: put a new one there, and the one that is there now"
             " into previous_auth_encryption_key; then reload the service (SIGHUP)"

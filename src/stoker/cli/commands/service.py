@@ -11,6 +11,7 @@ from stoker.cli.administered import administered
 from stoker.cli.arguments import options
 from stoker.cli.console.console import print_json
 from stoker.cli.engines import engines_of, forget_dead_engines, print_engines
+from stoker.config.database import DatabaseSettings
 
 
 @click.group("service")
@@ -26,7 +27,7 @@ def command() -> None:
 @command.command("list")
 @options.as_json
 @administered
-def list_engines(conf: Any, as_json: bool, **_: Any) -> None:
+def list_engines(database: DatabaseSettings, as_json: bool, **_: Any) -> None:
     """List the engines of the database, and which of them have reported lately.
 
     Without a database, it is that of the service that runs in the data directory; where that
@@ -38,7 +39,7 @@ def list_engines(conf: Any, as_json: bool, **_: Any) -> None:
       stoker service list --config-file /etc/stoker/stoker.conf
       stoker service list --database postgresql+psycopg://stoker@db/stoker
     """
-    engines = engines_of(conf)
+    engines = engines_of(database)
     if as_json:
         print_json([asdict(engine) for engine in engines])
     else:
@@ -47,7 +48,7 @@ def list_engines(conf: Any, as_json: bool, **_: Any) -> None:
 
 @command.command("clean")
 @administered
-def clean(conf: Any, **_: Any) -> None:
+def clean(database: DatabaseSettings, **_: Any) -> None:
     """Drop engines that are down from the list. After a day this happens automatically.
 
     An engine that was dropped but is alive returns to the list with its next report.
@@ -56,4 +57,4 @@ def clean(conf: Any, **_: Any) -> None:
     Examples
       stoker service clean --config-file /etc/stoker/stoker.conf
     """
-    click.echo(f"Dead engines are removed: {forget_dead_engines(conf)}.")
+    click.echo(f"Dead engines are removed: {forget_dead_engines(database)}.")

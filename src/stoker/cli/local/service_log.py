@@ -9,13 +9,16 @@ from __future__ import annotations
 import importlib
 import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stoker.cli.console.failures import InputError
 from stoker.kernel.log_lines import JsonFormatter, TextFormatter
 
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
-def configure_log(conf: Any) -> None:
+
+def configure_log(conf: ConfigOpts) -> None:
     """Send what the service and its libraries log to standard error, or where options say.
 
     Raises :class:`InputError` for options that make no sense.
@@ -38,7 +41,7 @@ def configure_log(conf: Any) -> None:
             ) from None
 
 
-def _formatter(conf: Any) -> logging.Formatter:
+def _formatter(conf: ConfigOpts) -> logging.Formatter:
     if conf.use_json:
         return JsonFormatter()
     try:
@@ -47,7 +50,7 @@ def _formatter(conf: Any) -> logging.Formatter:
         raise InputError(f"log_format: {error}") from None
 
 
-def _file(conf: Any) -> logging.Handler:
+def _file(conf: ConfigOpts) -> logging.Handler:
     """Return a file that is opened anew when somebody has moved it away."""
     file = Path(conf.log_dir or ".") / conf.log_file
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 import uvloop
@@ -33,8 +33,11 @@ from stoker.config.files import ConfigFiles
 from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.log import Log
-from stoker.server.app import App, Served
+from stoker.server.app import App, Served, open_app
 from stoker.server.roles import ProcessRole
+
+if TYPE_CHECKING:
+    from oslo_config.cfg import ConfigOpts
 
 log = Log(__name__)
 
@@ -159,10 +162,10 @@ async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIter
             if conf.opentelemetry.endpoint:
                 traced = importlib.import_module("stoker.observability.tracing").traced
                 closing.enter_context(traced(conf.opentelemetry))
-            app = App(conf, cloud.started_at if cloud is not None else 0.0, options.part)
+            cloud_since = cloud.started_at if cloud is not None else 0.0
+            app = await closing.enter_async_context(open_app(conf, cloud_since, options.part))
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
             raise _unusable(error) from None
-        closing.push_async_callback(app.close)
         yield app
 
 
@@ -273,7 +276,7 @@ def _unusable(error: Exception) -> CommandError:
     return CommandError(f"the configuration cannot be used: {first}")
 
 
-def _configuration(options: ServeOptions) -> Any:
+def _configuration(options: ServeOptions) -> ConfigOpts:
     conf = _files().read(options.config) if options.config else load()
     conf.set_override("data_dir", str(options.data_dir))
     if options.database:
