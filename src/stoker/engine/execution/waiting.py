@@ -1,4 +1,11 @@
-"""Pauses of an operation's actions, and the ways in which they end early."""
+"""Waits of the actions of an operation, and the ways in which they end early.
+
+In: a :class:`stoker.schema.resource_type.Wait` of a type, or a time. Out: the action continues, or
+:class:`StoppedError` is raised because of the operation as a whole. An action that waits for a
+signal first notes the round of signals, and then reads them, so it cannot miss one in between. Used
+by everything in :mod:`stoker.engine.execution` that waits; the driver wakes and ends the waits.
+Tested by tests/operations/test_waiting.py.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +19,11 @@ from stoker.schema.resource_type import Wait
 
 
 class StoppedError(Exception):
-    """The pause was ended early because of what happened to the operation as a whole."""
+    """A wait ended early because the operation was superseded, failed or timed out."""
 
 
-SIGNAL = "signal"
-"""What a pause is for, unless it is for the end of a nested stack: that has the stack's id."""
-
-
-End = tuple[OperationStatus, str]
-"""How an operation has ended, and why."""
+SIGNAL = "signal"  # the source that a wait is for; the end of a nested stack has the stack's id
+End = tuple[OperationStatus, str]  # the final status of an operation, and its reason
 NO_ENDS: Mapping[str, End] = MappingProxyType({})
 
 
@@ -39,35 +42,31 @@ class _Counting:
 
 
 class Waiting:
-    """All pauses of one operation.
+    """All waits of one operation.
 
-    ``stop`` ends every pause at once and leaves the actions in progress: another operation, or
-    another engine, goes on from there. ``fail`` says that the operation has failed: pauses for a
-    signal end at once, those for a nested stack go on once they have been told, and all end after
-    ``grace`` seconds. ``wake`` ends the pauses for a signal,
-    or for the end of one nested stack, because it has come.
+    ``stop`` ends every wait immediately and leaves the actions in progress: another operation, or
+    another engine, continues from there. ``fail`` records that the operation has failed: waits for
+    a signal end immediately, those for a nested stack continue once they were woken, and all end
+    after ``grace`` seconds. ``wake`` ends the waits for a signal, or for the end of one nested
+    stack, because it has arrived.
     """
 
     def __init__(self) -> None:
         self._pauses: dict[asyncio.Future[None], str | None] = {}
         self._ends_at: dict[asyncio.Future[None], float] = {}
-        """By pause: when its time is up, on the loop's clock."""
-        self._busy = 1
-        """Steps that are under way and do not pause; the operation itself is one."""
+        """By wait: its end, on the loop's clock."""
+        self._busy = 1  # steps that do not wait; the operation itself is one
         self._quiet_since = 0.0
         self._rounds: Counter[str] = Counter()
         self._looks = 0
         self._ends: dict[str, End] = {}
-        self.expired = False
-        """Nobody waits any more."""
-        self.stopped = False
-        """No further action may begin."""
-        self.failed: str | None = None
-        """Why the operation has failed; None while it has not."""
+        self.expired = False  # all waits are over
+        self.stopped = False  # no further action may start
+        self.failed: str | None = None  # the reason of the failure
 
     @property
     def round(self) -> int:
-        """Counts the signals: who has seen it before looking cannot miss one."""
+        """The number of signals so far. Note it before reading signals, to miss none."""
         return self.round_of(SIGNAL)
 
     def round_of(self, source: str) -> int:
@@ -75,7 +74,7 @@ class Waiting:
         return self._rounds[source] + self._looks
 
     def end_of(self, operation_id: str) -> End | None:
-        """How an operation on a nested stack has ended, if that was told; tells it once."""
+        """Return the end of an operation on a nested stack, once, if the wake named it."""
         return self._ends.pop(operation_id, None)
 
     @property
@@ -94,8 +93,9 @@ class Waiting:
             self._quiet_since = asyncio.get_running_loop().time()
 
     def rests_until(self, least: float) -> float | None:
-        """When the next pause ends, on the loop's clock, if for ``least`` seconds there has been
-        nothing but pauses, and will be for as long; else None.
+        """Return the end of the next wait, on the loop's clock, if all steps only wait.
+
+        None unless they have for ``least`` seconds, and will for as long.
         """
         if self._busy or self.failed is not None or not self._pauses:
             return None
@@ -103,12 +103,12 @@ class Waiting:
         return until if now - self._quiet_since >= least and until - now >= least else None
 
     def stop(self) -> None:
-        """End every pause, leave what is in progress as it is."""
+        """End every wait; actions in progress stay as they are."""
         self.stopped = True
         self._end_pauses()
 
     def fail(self, reason: str, grace: float) -> None:
-        """The operation has failed. A second failure changes nothing."""
+        """Record that the operation has failed. A second failure changes nothing."""
         if self.failed is not None:
             return
         self.failed = reason
@@ -118,7 +118,7 @@ class Waiting:
         asyncio.get_running_loop().call_later(grace, self._expire)
 
     def expire(self, reason: str) -> None:
-        """The operation's time is up, whether or not it has failed before."""
+        """End the operation because of its time limit, also if it has failed before."""
         self.failed = self.failed or reason
         self._expire()
 
@@ -127,9 +127,9 @@ class Waiting:
         self._end_pauses()
 
     def wake(self, source: str = SIGNAL, ends: Mapping[str, End] = NO_ENDS) -> None:
-        """A signal has arrived, or the nested stack of that id has come to an end.
+        """Report a signal, or the end of the operation on the nested stack of that id.
 
-        ``ends`` tells how operations on it have ended, by their ids, where that is known.
+        ``ends`` has the ends of operations on it, by their ids, where they are known.
         """
         self._rounds[source] += 1
         self._ends.update(ends)
@@ -138,9 +138,7 @@ class Waiting:
                 _finish(pause)
 
     def wake_all(self) -> None:
-        """Something may have come of which nobody was told: whoever waits for it looks, and
-        whoever is about to wait.
-        """
+        """Wake all waits for signals, present and imminent: some may have arrived unnoticed."""
         self._looks += 1
         for pause, awaited in self._pauses.items():
             if awaited is not None:
@@ -162,9 +160,8 @@ class Waiting:
     async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
         """Return after the time, or at the next signal where the wait is for one.
 
-        ``source`` names what counts as the signal. ``seen_round`` is its round at which the caller
-        last looked. Raises :class:`StoppedError` when
-        the operation as a whole ends the pause.
+        ``source`` names the sender of the signal. ``seen_round`` is its round at which the caller
+        last read. Raises :class:`StoppedError` when the operation as a whole ends the wait.
         """
         if self._over(wait, source):
             raise StoppedError

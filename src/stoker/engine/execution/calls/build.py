@@ -19,11 +19,9 @@ from stoker.schema.resource_type import (
     Call,
     Inherited,
     ResourceType,
-    Signal,
-    SnapshotFacts,
     Update,
 )
-from stoker.schema.resource_type.call import NO_SNAPSHOT, NO_UPDATE
+from stoker.schema.resource_type.call import NO_UPDATE
 from stoker.schema.software import SoftwareConfig
 from stoker.schema.values import check_properties
 from stoker.template.environment.environment import child_environment, parse_environment, stored
@@ -39,8 +37,6 @@ def build_call(
     properties: Mapping[str, Any] | None = None,
     previous: Mapping[str, Any] | None = None,
     changed: frozenset[str] = frozenset(),
-    snapshot: SnapshotFacts = NO_SNAPSHOT,
-    signal: Signal | None = None,
 ) -> Call:
     """Return a call for the present row. ``cloud`` is filled in where the call is made."""
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
@@ -62,8 +58,6 @@ def build_call(
         update=Update(previous or {}, changed) if previous or changed else NO_UPDATE,
         signals=_signals(stack_rows) if stack_rows.signals else {},
         signalling=signalling,
-        snapshot=snapshot,
-        signal=signal,
     )
 
 

@@ -226,19 +226,16 @@ class ResourceRun(TypeCaller):
 
     async def _record_done(self, work: TypeCall, done: Done) -> None:
         """Add the values of the last answer to the row, and attributes that others refer to."""
-        before, self.row = (
-            self.row,
-            with_answer(
-                self.row,
-                done.physical_id,
-                done.attributes,
-                done.data,
-                reason=done.reason or "state changed",
-                asked=self._unanswered(),
-            ),
+        before = self.row
+        row = self.row = with_answer(
+            before,
+            done.physical_id,
+            done.attributes,
+            done.data,
+            reason=done.reason or "state changed",
+            asked=self._unanswered(),
         )
-        row = self.row
-        # what was recorded before an update may have changed with it
+        # Attributes that were recorded before an update may have changed with it.
         known = (done.attributes or {}) if row.action is Action.UPDATE else row.attributes
         found: dict[str, Any] = {}
         if missing := work.attributes - known.keys():

@@ -54,35 +54,30 @@ log = Log(__name__)
 
 _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
+# Methods that read the object alone: they work although the objects that it was made of are gone.
 _ABOUT_OBJECT = frozenset(("read", "check", "live"))
-"""Methods that look at the object alone: they work though what it was made of is gone."""
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
-_LOOKING = _ABOUT_OBJECT | {"find", "occupants", "declarers"}
-"""Methods that change nothing: it does not matter when they are done."""
+# Methods that change nothing: a request that takes effect late does no harm.
+_READING = _ABOUT_OBJECT | {"find", "occupants", "declarers"}
+# Methods that add and remove parts which other resources may declare too.
 _SHARING = frozenset(("create", "update", "delete"))
-"""Methods that add and remove parts which other resources may declare too."""
+# Methods that succeed if there is no object.
 _REMOVING = frozenset(("delete", "delete_snapshot"))
-"""Methods for which it is well that there is nothing."""
-TRIED_AGAIN = "; it is tried again"
-"""Ends the reason of a row whose call the cloud has turned away for now."""
-SHORT_PAUSE = 2.0
-"""Pauses of so many seconds or less are not worth a word."""
+TRIED_AGAIN = "; it is tried again"  # ends the reason of a row whose call is repeated later
+_LONGEST_SILENT_PAUSE_SECONDS = 2.0  # longer pauses are shown in the reason of the row
 
 
 class TypeCall(Struct, frozen=True):
-    """What is called, and with which properties."""
+    """A method of a type, and the values with which it is called."""
 
     type: ManagedType
     method: Callable[[Call], Any]
     properties: Mapping[str, Any]
     previous: Mapping[str, Any] | None = None
     changed: frozenset[str] = frozenset()
-    attributes: frozenset[str] = frozenset()
-    """Attributes that somebody refers to: read once the object is there."""
-    snapshot: SnapshotFacts = NO_SNAPSHOT
-    """That which the method takes or removes."""
-    signal: Signal | None = None
-    """That which the method reacts to."""
+    attributes: frozenset[str] = frozenset()  # that the template refers to: read after a create
+    snapshot: SnapshotFacts = NO_SNAPSHOT  # that the method takes or removes
+    signal: Signal | None = None  # that the method reacts to
 
     @property
     def service(self) -> str | None:
@@ -130,7 +125,7 @@ class TypeCaller:
                 if faults.is_not_found(error) and work.method.__name__ in _REMOVING:
                     answer = Done()
                 else:
-                    if work.method.__name__ not in _LOOKING:
+                    if work.method.__name__ not in _READING:
                         self._note_unanswered(faults.lands_within(error))
                     await self.pause(error, attempt)
                     attempt += 1
@@ -185,7 +180,7 @@ class TypeCaller:
         after = faults.retry_after(error, attempt)
         if after is None:
             raise RequestError(faults.describe(error)) from error
-        if after > SHORT_PAUSE:
+        if after > _LONGEST_SILENT_PAUSE_SECONDS:
             await self.show(faults.describe(error) + TRIED_AGAIN)
         await self.waiting.sleep(after)
 
@@ -239,7 +234,7 @@ class TypeCaller:
             with span(f"{work.method.__name__} {row.type_name}", resource=row.name):
                 return await run(noted)
         except asyncio.CancelledError:
-            if not ended.cancel() and work.method.__name__ not in _LOOKING:
+            if not ended.cancel() and work.method.__name__ not in _READING:
                 ports.orphaned_calls.remember(row.id, ended)
             raise
         except Exception:
@@ -276,7 +271,7 @@ class TypeCaller:
         return replace(work, snapshot=replace(work.snapshot, lands_until=until))
 
     def _note_unanswered(self, lands: float) -> None:
-        """A change has ended without an answer: it may still be done within those seconds."""
+        """Note a change without an answer, which may take effect within ``lands`` seconds."""
         if lands > 0 and may_land_late(self.row):
             ports = self.session.ports
             sent = ports.clock.now() + lands - ports.limits.landing
@@ -304,7 +299,7 @@ def with_answer(
 
 
 async def remove_user(session: Session, row: Resource, type_: ResourceType) -> None:
-    """Remove the stack user of a row whose object stays; the row goes in any case."""
+    """Remove the stack user of a row whose object stays; the row is removed in any case."""
     call, ports = build_call(session, row, type_), session.ports
 
     def remove() -> None:
@@ -320,7 +315,7 @@ async def remove_user(session: Session, row: Resource, type_: ResourceType) -> N
 
 
 async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Callable[[], Any]:
-    """The call with all that it needs; run on a worker if it uses a service."""
+    """Return the call with everything that it needs, to be run on a worker if it uses a service."""
     type_, method = work.type, work.method
     call = build_call(
         stack_rows,
@@ -329,9 +324,9 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
         properties=work.properties,
         previous=work.previous,
         changed=work.changed,
-        snapshot=work.snapshot,
-        signal=work.signal,
     )
+    if work.snapshot.name or work.signal is not None:
+        call = replace(call, snapshot=work.snapshot, signal=work.signal)
     if row.action in _MAKING and can(type_, MakesStack):
         call = replace(call, inherited=await handed_on(stack_rows, row))
     if type_.names_software or type_.keeps_software:

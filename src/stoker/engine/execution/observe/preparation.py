@@ -184,6 +184,8 @@ async def check_failed_and_replaced(
     """
     names = frozenset(wanted.names)
     asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
+    if not asked:
+        return frozenset()
     verdicts = await asyncio.gather(*(_passes_check(stack_rows, row, ask) for row in asked))
     return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
 

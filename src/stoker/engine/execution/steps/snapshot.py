@@ -1,7 +1,8 @@
 """Takes a snapshot of one row: the visit step of a snapshot.
 
-What the snapshot is going to hold of every row is on record before the first call, with the name by
-which it is found; what the type tells of it is, before the row says that it is done.
+The part of the snapshot for every row is on record before the first call, with the name of its
+object. The answer of the type is recorded in the part before the row is complete.
+Called by :mod:`stoker.engine.execution.execute`. Tested by tests/operations/test_snapshots.py.
 """
 
 from __future__ import annotations
