@@ -21,9 +21,9 @@ class Vips:
         self._state = state
 
     def choose(self, who: RequestContext, values: Document) -> None:
-        """Fill in port, network, subnet and address as far as the others say them.
+        """Complete port, network, subnet and address from those that are given.
 
-        Raises the API's 400 for what is not there or does not go together.
+        Raises the API's 400 for missing objects and for values that contradict each other.
         """
         if values["additional_vips"]:
             raise invalid("additional VIPs are not supported by this cloud.")
@@ -130,11 +130,11 @@ class Vips:
             await self._ports.remove(balancer["vip_port_id"])
 
     async def plugs(self, balancer: Document) -> tuple[Port, ...]:
-        """Return the ports of a load balancer as the fabric wants them.
+        """Return the ports of a load balancer as the fabric declares them.
 
-        The first is that of its address, which lets in what its listeners take or, where they are
-        given, its security groups. There is one more for each other network in which members are.
-        Raises ApiError where a network or a port is gone.
+        The first belongs to its address. It admits the traffic of the listeners, or that of the
+        given security groups. One more port follows for each other network with members. Raises
+        ApiError if a network or a port is gone.
         """
         legs = await self._legs(balancer)
         groups = balancer["vip_sg_ids"]

@@ -16,7 +16,7 @@ class MessagingError(ApiError):
 
 
 def bad_request(message: str) -> MessagingError:
-    """Return the error for what the API does not allow."""
+    """Return the error for an invalid request."""
     return MessagingError(400, "Invalid API request", message)
 
 
@@ -26,17 +26,17 @@ def bad_body(message: str) -> MessagingError:
 
 
 def not_found(message: str) -> MessagingError:
-    """Return the error for what is not there."""
+    """Return the error for a missing object."""
     return MessagingError(404, "Not found", message)
 
 
 def conflict(message: str) -> MessagingError:
-    """Return the error for what is there already, or not there to be changed."""
+    """Return the error for a name that is taken, or for a change of a missing object."""
     return MessagingError(409, "Resource conflict", message)
 
 
 def unavailable(message: str) -> MessagingError:
-    """Return the error for what cannot be done now."""
+    """Return the error for an operation that is not possible now."""
     retry = "Please try again in a few seconds."
     return MessagingError(503, "Service temporarily unavailable", f"{message} {retry}")
 

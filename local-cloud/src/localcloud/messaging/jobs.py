@@ -1,7 +1,7 @@
-"""Messages on their way to those who have subscribed.
+"""Delivers messages to subscribers.
 
-As in Zaqar, they are not kept for that: what is on its way when the cloud ends is lost. It stays in
-the queue.
+As in Zaqar, deliveries are not stored. A delivery in flight is lost when the cloud ends; the
+message itself stays in the queue.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _LOG = logging.getLogger(__name__)
 _WORKERS = 10
 _MOST_WAITING = 1000
 _SECONDS = 10  # for which a receiver may take its time
-_RETRY = 500  # the least status with which a receiver has not taken a message
+_RETRY = 500  # statuses from here on are failures of the receiver, and are retried
 _STEP = 5
 _LONGEST_PAUSE = 3600
 _MOST_TRIES = 100
@@ -40,7 +40,7 @@ class Webhooks:
         return ThreadPoolExecutor(_WORKERS, "webhook")
 
     def notify(self, queue: Document, messages: Sequence[Document]) -> None:
-        """Begin to send messages to all who have subscribed to a queue."""
+        """Start to send messages to all subscribers of a queue."""
         for subscription in self._state.subscriptions_of(queue["id"]):
             if not subscription["subscriber"].startswith(("http", TRUST)):
                 continue
@@ -53,7 +53,7 @@ class Webhooks:
         await self._tasks.idle()
 
     async def stop(self) -> None:
-        """Leave what is on its way."""
+        """Cancel all deliveries."""
         await self._tasks.stop()
         if "_workers" in self.__dict__:
             self._workers.shutdown(wait=False, cancel_futures=True)
@@ -95,7 +95,7 @@ class Webhooks:
 
 
 def _opener(follows: bool) -> urllib.request.OpenerDirector:
-    """Return what asks directly, and goes where it is sent if it ``follows``."""
+    """Return an opener without proxies, which follows redirects only if it ``follows``."""
     made = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.HTTPHandler(),

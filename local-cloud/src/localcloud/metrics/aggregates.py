@@ -19,7 +19,7 @@ Fetch = Callable[[str, str], "list[Line]"]  # returns the metrics of a name or i
 
 
 class Line(Struct, frozen=True):
-    """Values with the names under which the answer has them; none for what was put together."""
+    """Values with the names that the response uses; without names for an aggregate."""
 
     names: tuple[str, ...]
     grid: Grid
@@ -237,7 +237,7 @@ def _rolled(method: str, window: float, grid: Grid) -> Grid:
 
 
 def answered(found: Sequence[Line], shown: Callable[[float], str]) -> Document:
-    """Return metrics as answers have them: by their names, or as what was put together."""
+    """Return metrics as responses have them: under their names, or as one aggregate."""
     measures: Document = {}
     for each in found:
         place = measures

@@ -8,12 +8,12 @@ from localcloud.web.http import ApiError, BadRequestError, NotFoundError
 
 
 def invalid(message: str) -> BadRequestError:
-    """Return the error for what cannot be understood."""
+    """Return the error for an unintelligible value."""
     return BadRequestError(f"Invalid input: {message}")
 
 
 def missing(word: str, key: str) -> NotFoundError:
-    """Return the error for what is not there, or may not be seen."""
+    """Return the error for an object that is missing or not visible."""
     return NotFoundError(f"{word} {key} does not exist")
 
 

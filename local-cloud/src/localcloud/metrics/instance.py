@@ -15,7 +15,7 @@ from localcloud.web.http import RequestContext
 
 
 class Metrics:
-    """What requests, and the alarms of the cloud, ask about metrics."""
+    """Metrics, as requests and alarms query them."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.state = State(cloud)
@@ -38,7 +38,7 @@ class Metrics:
         resources: Sequence[Document] | None = None,
         evaluation: Callable[..., Evaluation] = Evaluation,
     ) -> list[Line]:
-        """Return what operations yield, on metrics by their ids, or on those of resources.
+        """Return the results of operations, on metrics by their IDs, or on those of resources.
 
         Raises ApiError.
         """

@@ -55,12 +55,12 @@ def denied(action: str) -> ApiError:
 
 
 def bad_router(message: str) -> ApiError:
-    """Return the 400 for what a router cannot do."""
+    """Return the 400 for an impossible change of a router."""
     return BadRequestError(f"Bad router request: {message}", type="BadRequest")
 
 
 def bad_floating_ip(message: str) -> ApiError:
-    """Return the 400 for what a floating IP cannot do."""
+    """Return the 400 for an impossible change of a floating IP."""
     return BadRequestError(f"Bad floatingip request: {message}", type="BadRequest")
 
 

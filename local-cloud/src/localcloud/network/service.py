@@ -26,7 +26,7 @@ from localcloud.web.http import ForbiddenError, RequestContext, neutron_error
 
 
 class PortRequest(Struct, frozen=True):
-    """How a server is to be in a network: with a port that exists, or with a new one."""
+    """A server's connection to a network: with an existing port, or with a new one."""
 
     network_id: str | None = None
     port_id: str | None = None

@@ -14,7 +14,7 @@ from localcloud.web.http import RequestContext
 
 
 class ServicePorts:
-    """Makes, plugs and removes ports. What they are for, the callers know."""
+    """Creates, plugs and removes ports on behalf of other services."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._network = cloud.one(NetworkService)
@@ -65,7 +65,7 @@ class ServicePorts:
         await self._network.declarer.flush()
 
     async def secure(self, port_id: str, groups: list[str]) -> None:
-        """Put a port into these security groups alone; one that is gone is left alone."""
+        """Put a port into exactly these security groups; a missing port is ignored."""
         with self._state.change():
             port = self._state.all("port").get(port_id)
             if port is not None and port["security_groups"] != groups:

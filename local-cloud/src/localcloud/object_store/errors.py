@@ -51,7 +51,7 @@ def page(status: int, headers: Mapping[str, str] | None = None) -> Response:
 
 
 def title(status: int) -> str:
-    """Return what a status is called."""
+    """Return the title of a status."""
     return _TITLES.get(status) or HTTPStatus(status).phrase
 
 

@@ -1,4 +1,4 @@
-"""Objects with a moment after which they are gone: hidden at once, and swept soon after."""
+"""Expiry of objects: they are hidden immediately, and deleted soon after."""
 
 import asyncio
 from heapq import heapify, heappop, heappush
@@ -25,7 +25,7 @@ class Expiry:
         self._next: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Begin to sweep."""
+        """Start to delete expired objects."""
         loop = asyncio.get_running_loop()
         self._next = loop.call_later(_SECONDS, self.start)
         loop.run_in_executor(None, self._files.remove_now, self.sweep())

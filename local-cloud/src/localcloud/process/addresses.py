@@ -1,8 +1,9 @@
-"""The floating addresses of one cloud, claimed so that no other cloud of this machine has them.
+"""The floating addresses of one cloud, claimed so that no other cloud of this machine uses them.
 
-Each cloud has a range of 127.24.0.0/16 for ever: URLs of its stacks name its addresses. While it
-runs it holds a socket of an abstract name that says which, so that the kernel keeps all others off,
-also those of other users whose files nobody can read; the name goes with the process.
+Each cloud keeps its range of 127.24.0.0/16 forever, because URLs of its stacks name its addresses.
+While it runs, it holds a socket with an abstract name that contains the range. So the kernel
+excludes all others, even those of other users with unreadable files, and the name is free when the
+process ends.
 """
 
 import errno
@@ -21,7 +22,7 @@ _BEFORE_RANGES = 4
 
 
 class AddressRangeError(Exception):
-    """The range of addresses is another cloud's. The text says what to do."""
+    """The range of addresses belongs to another cloud. The text contains the remedy."""
 
 
 class AddressRange(Struct, frozen=True):

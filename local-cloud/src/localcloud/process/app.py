@@ -78,7 +78,9 @@ class CloudApp:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Start fabric and services on entry; stop what was started, in reverse, at the end."""
+        """Start the fabric and the services on entry. At the end, stop the started ones in reverse
+        order.
+        """
         started: list[LazyService] = []
         await self._cloud.fabric.start(self._cloud.server_ended)
         executions = ExecutionSocket(self._cloud.settings.cloud_dir, self._cloud.fabric.execute)

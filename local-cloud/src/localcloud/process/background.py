@@ -31,12 +31,12 @@ class RunningCloud(Struct, frozen=True):
 
 
 def log_of(data_dir: Path) -> Path:
-    """Where a cloud in the background writes what it has to say."""
+    """The log file of a cloud in the background."""
     return data_dir / "cloud" / "up.log"
 
 
 def find(data_dir: Path) -> RunningCloud | None:
-    """The cloud that runs in a data directory: whoever listens at its socket for commands."""
+    """Return the cloud of a data directory: the process that listens at its command socket."""
     try:
         directory = os.open(data_dir / "cloud", os.O_PATH | os.O_DIRECTORY)
     except OSError:

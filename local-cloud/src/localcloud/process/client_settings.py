@@ -1,4 +1,4 @@
-"""How the clients of OpenStack find this cloud: variables of a shell, or a ``clouds.yaml``."""
+"""Settings with which OpenStack clients find this cloud: shell variables, or a ``clouds.yaml``."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ _USERS = {"localcloud": "demo", "localcloud-admin": "admin"}
 
 
 class NoCloudError(Exception):
-    """There is no cloud, or no such user. The text says what to do."""
+    """There is no cloud, or no such user. The text contains the remedy."""
 
 
 def as_exports(data_dir: Path, user: str) -> str:
@@ -30,7 +30,7 @@ def as_exports(data_dir: Path, user: str) -> str:
 
 
 def as_clouds_yaml(data_dir: Path) -> str:
-    """The content of a ``clouds.yaml`` of somebody's own. Raises :class:`NoCloudError`."""
+    """Return the content of a ``clouds.yaml`` for one user. Raises :class:`NoCloudError`."""
     known = _clouds(data_dir)
     clouds = {name: known[user] for name, user in _USERS.items()}
     return json.dumps({"clouds": clouds}, indent=2) + "\n"  # JSON is YAML too

@@ -61,10 +61,10 @@ def serve(settings: Settings, fabric: Fabric, parent: int | None, listener: sock
 
 
 def end_with(parent: int) -> None:
-    """End at once when the parent process does, and now if it has ended already.
+    """Kill this process when the parent process ends, or now if it has ended already.
 
-    The kernel kills: whoever starts the cloud again waits for the end of this one, and all that
-    was answered is in the store.
+    The kernel kills it without a shutdown, because the next start of the cloud waits for the end of
+    this one. Nothing is lost: all answered requests are in the store.
     """
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
@@ -84,7 +84,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept, then say so."""
+        """Start to accept requests, then report it."""
         await super().startup(sockets)
         self._on_ready()
 

@@ -1,7 +1,7 @@
 """The content of shares and snapshots: directories, laid out as those of volumes.
 
-What is made is made beside its place and put there at one stroke, so that work which was cut off
-begins again from nothing.
+New content is created beside its place and renamed at the end. Work that was interrupted starts
+again from nothing and never leaves half a share.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class Content:
         await asyncio.to_thread(fresh.rename, target)
 
     async def remove(self, object_id: str) -> None:
-        """Remove the content of a share or a snapshot, and what was to become it."""
+        """Remove the content of a share or a snapshot, and incomplete content of it."""
         directory = self._state.directory(object_id)
         for path in (directory, directory.with_suffix(".fresh")):
             await self._storage.remove(path)

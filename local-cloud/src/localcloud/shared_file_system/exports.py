@@ -57,7 +57,7 @@ class _Mounted:
 
 
 class Exports:
-    """Who has mounted what, in memory: servers are new after a start of the cloud."""
+    """The mounts of servers, in memory only: after a start of the cloud, all servers are new."""
 
     def __init__(self, state: State, servers: ShareServers, work: Work) -> None:
         self._state = state
@@ -90,7 +90,7 @@ class Exports:
                 self.refresh(subject_id)
 
     async def mount(self, request: MountRequest) -> None:
-        """Mount what a server asks for, as far as it may; raises MountRefusedError, FabricError."""
+        """Mount a share for a server that may use it; raises MountRefusedError, FabricError."""
         kind = _KINDS.get(request.kind, "")
         found = _SOURCES[kind].fullmatch(request.source) if kind else None
         if found is None:
@@ -146,10 +146,10 @@ class Exports:
         return Client(addresses, user, options.get("secret", "")), server is not None
 
     def _addresses(self, share: Document, server_id: str) -> frozenset[str]:
-        """Return the addresses that a server has for a share at the cloud's own address.
+        """Return the addresses of a server for a share at the cloud's own address.
 
-        Projects may use the same ranges: fixed addresses mean the servers of the share's own
-        project alone.
+        Different projects may use the same ranges. So fixed addresses in rules match only servers
+        of the share's own project.
         """
         own = (self._machines.get(server_id) or {}).get("project_id") == share["project_id"]
         found = set[str]()
@@ -174,7 +174,7 @@ class Exports:
         return Share(subject["id"], source, self._state.directory(subject["id"]))
 
     def refresh(self, subject_id: str) -> None:
-        """Begin to let servers see a share, or snapshot, as its rules say now."""
+        """Start to apply the current rules of a share or snapshot to the servers that mount it."""
         if subject_id in self._mounted:
             self._work.begin(subject_id, lambda: self.apply(subject_id))
 
@@ -189,7 +189,7 @@ class Exports:
             await self._show(subject_id, server_id, wanted, subject)
 
     async def withdraw(self, subject: Document) -> None:
-        """Close a share, or snapshot, for all servers, and let go of its content."""
+        """Close a share or snapshot for all servers, and release its content."""
         for server_id in list(self._mounted.get(subject["id"], ())):
             await self._show(subject["id"], server_id, Face.CLOSED, subject)
         await self._fabric.storage.release(subject["id"])
@@ -206,7 +206,7 @@ class Exports:
 
     @asynccontextmanager
     async def still(self, share_id: str) -> AsyncIterator[None]:
-        """Keep the servers that have a share from writing: what is copied is of one moment."""
+        """Freeze the servers that have a share, so that a copy shows one moment."""
         frozen = [
             server_id
             for server_id, mounted in self._mounted.get(share_id, {}).items()

@@ -1,7 +1,7 @@
 """The work behind the tasks of shares and snapshots, and behind their access rules.
 
-Every job may be begun again after a crash at any point: it asks for what shall be, and not for a
-step from what was.
+Every job may be started again after a crash at any point: it brings about the desired state and
+does not depend on the steps that were completed before.
 """
 
 import logging
@@ -24,7 +24,7 @@ Job = Callable[[ServiceContext, Document], Awaitable[Changes]]
 
 
 class ShareJobError(Exception):
-    """A job has ended with what a message tells: by its numbers of action and detail."""
+    """A failed job, with the numbers of the action and the detail in the user's message."""
 
     def __init__(self, action: str, detail: str, **changes: Any) -> None:
         super().__init__(f"{action} {detail}")
@@ -133,17 +133,17 @@ _SNAPSHOTS: Mapping[str, tuple[Job, str]] = {
 
 
 def begin(tools: ServiceContext, collection: Collection, object_id: str) -> None:
-    """Begin what the task of an object asks for."""
+    """Start the task of an object."""
     tools.work.begin(object_id, partial(_do, tools, collection, object_id))
 
 
 def apply_rules(tools: ServiceContext, collection: Collection, object_id: str) -> None:
-    """Begin to put the access rules of a share or a snapshot into force."""
+    """Start to apply the access rules of a share or a snapshot."""
     tools.work.begin(object_id, partial(_apply_rules, tools, collection, object_id))
 
 
 def resume(tools: ServiceContext) -> None:
-    """Begin all that is undone, and let servers of shares be reached."""
+    """Start all unfinished tasks, and connect the share servers."""
     state = tools.state
     for server in state.servers.values():
         needed = any(state.shares.find(share_server_id=server["id"]))

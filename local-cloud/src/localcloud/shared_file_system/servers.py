@@ -1,9 +1,9 @@
-"""Servers of shares: addresses in networks of projects, at which shares are mounted.
+"""Share servers: addresses in networks of projects, at which shares are mounted.
 
-Nothing of a share travels over the network: a server that mounts one sees its directory. What does
-is the question whether it would reach the share: a connection from the server to the address, with
-all that routers and packet filters do to it. A word that only the cloud knows tells at its other
-end who has come.
+No data of a share travels over the network: a server that mounts one sees its directory. The
+network only decides whether the server could reach the share. For that, the server connects to the
+address through all its routers and packet filters, and sends a secret of the cloud that identifies
+it at the other end.
 """
 
 import asyncio

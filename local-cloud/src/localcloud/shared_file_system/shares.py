@@ -1,4 +1,4 @@
-"""Making shares: what a request names is looked up, checked and counted, then written down."""
+"""Creation of shares: checks of the objects that a request names, quotas, and the new document."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from localcloud.web.http import BadRequestError, NotFoundError, RequestContext
 
 
 class CreateSpec(Struct, frozen=True):
-    """What a new share shall be."""
+    """The requested properties of a new share."""
 
     protocol: str
     size: int | None

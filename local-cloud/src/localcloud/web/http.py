@@ -1,7 +1,7 @@
-"""What all HTTP APIs of the cloud have in common: who asks, bodies, answers, errors, lists.
+"""Common parts of all HTTP APIs of the cloud: callers, bodies, responses, errors, lists.
 
-Errors are raised as :class:`ApiError` and become an answer in the shape of the service that was
-asked; the four shapes at the end of this module are those of Keystone, Nova, Neutron and Glance.
+Errors are raised as :class:`ApiError` and become a response in the format of the service. The four
+formats at the end of this module are those of Keystone, Nova, Neutron and Glance.
 """
 
 import json
@@ -30,7 +30,7 @@ PAGE_LIMIT = 1000  # items in one page of a list, at most
 
 @dataclass(frozen=True)
 class RequestContext:
-    """Who makes a request, as the token says."""
+    """The caller of a request, from its token."""
 
     user_id: str
     user_domain_id: str = "default"
@@ -156,9 +156,7 @@ class UnsupportedMediaTypeError(ApiError):
 
 
 def context(request: Request) -> RequestContext:
-    """Return who makes the request; raises :class:`UnauthorizedError` where nobody has been
-    found.
-    """
+    """Return the caller of the request; raises :class:`UnauthorizedError` without one."""
     found = getattr(request.state, "context", None)
     if not isinstance(found, RequestContext):
         raise UnauthorizedError("The request you have made requires authentication.")
@@ -269,7 +267,7 @@ def fixed(answer: Mapping[str, Any]) -> Handler:
 
 
 def boolean(text: str) -> bool:
-    """Return what a boolean in a query string means; raises :class:`BadRequestError`."""
+    """Return the boolean value of a text in a query string; raises :class:`BadRequestError`."""
     lowered = text.strip().lower()
     if lowered in {"1", "true", "t", "yes", "y", "on", ""}:
         return True
@@ -279,7 +277,7 @@ def boolean(text: str) -> bool:
 
 
 class PageQuery(Struct, frozen=True):
-    """Which part of a list is asked for, and in which order."""
+    """The requested page of a list, and its order."""
 
     limit: int | None = None
     marker: str | None = None
@@ -354,7 +352,7 @@ def _sort_value(key: str) -> Callable[[dict[str, Any]], tuple[int, Any]]:
 
 
 def fields(document: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """Return the document with these fields alone; with all of them where no name is given."""
+    """Return the document with only these fields, or with all if no name is given."""
     return {n: document[n] for n in names if n in document} if names else document
 
 

@@ -15,7 +15,7 @@ class RunFailedError(Exception):
 
 
 def failed_to_run(error: object, execution: Document, task: Document) -> str:
-    """Return why a task could not be begun."""
+    """Return the reason why a task could not start."""
     where = f"wf={execution['workflow_name']}, task={task['name']}"
     return f"Failed to run task [error={error}, {where}]"
 

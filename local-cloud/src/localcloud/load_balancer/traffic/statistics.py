@@ -1,4 +1,4 @@
-"""What a listener counts."""
+"""Counters of a listener."""
 
 from dataclasses import dataclass
 

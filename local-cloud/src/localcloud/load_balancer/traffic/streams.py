@@ -43,7 +43,7 @@ def _proxy_line(client: Client, writer: asyncio.StreamWriter, port: int) -> byte
 
 
 def client_of(near: Streams) -> Client:
-    """Return who has connected; raises OSError where nobody is there any more."""
+    """Return the address of the client; raises OSError if it has disconnected."""
     place = near[1].get_extra_info("peername")
     if not place:
         raise OSError("the client has hung up")
@@ -51,7 +51,7 @@ def client_of(near: Streams) -> Client:
 
 
 def source_key(pool: Pool, client: Client) -> str | None:
-    """Return by what a pool knows a client that it tells from others by the address."""
+    """Return the client address that a pool uses for source-IP session persistence."""
     return client.address if pool.persistence.get("type") == "SOURCE_IP" else None
 
 
@@ -80,7 +80,7 @@ def idle_seconds(listener: Document) -> float | None:
 
 
 async def relay(near: Streams, far: Streams, idle: float | None, counts: Statistics) -> None:
-    """Carry bytes until both sides have said all, or nothing for so many seconds."""
+    """Relay bytes until both sides have closed, or no byte arrives for this time."""
     loop = asyncio.get_running_loop()
 
     def count_in(size: int) -> None:

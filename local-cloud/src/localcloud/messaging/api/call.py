@@ -1,4 +1,4 @@
-"""One request on a queue: by whom, on which queue, with which parameters and body."""
+"""One request on a queue: its sender, queue, parameters and body."""
 
 import json
 import re

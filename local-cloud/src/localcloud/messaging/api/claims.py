@@ -1,4 +1,4 @@
-"""The requests on claims: messages that somebody works on."""
+"""The requests on claims: messages that a worker is processing."""
 
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute

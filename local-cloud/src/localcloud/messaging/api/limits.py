@@ -1,4 +1,4 @@
-"""What Zaqar allows of queues, messages, claims and subscriptions, in its words."""
+"""Zaqar's limits of queues, messages, claims and subscriptions, and their error messages."""
 
 import json
 from collections.abc import Mapping

@@ -152,7 +152,7 @@ class Messages:
 
 
 def shown(state: State, call: Call, message: Document, claim_id: str | None) -> Document:
-    """Return a message with its path, by which who has claimed it may delete it."""
+    """Return a message with its path. The path of a claimed message lets its claimant delete it."""
     href = f"{call.queue_path}/messages/{message['id']}"
     if claim_id is not None:
         href += f"?claim_id={claim_id}"

@@ -134,7 +134,7 @@ class Queues:
 
 
 def with_reserved(metadata: Document) -> Document:
-    """Return what is kept with a queue, with the attributes that each has."""
+    """Return the stored attributes of a queue, with the reserved ones that every queue has."""
     reserved = {name: metadata.get(name) or value for name, value in RESERVED.items()}
     return {**metadata, **reserved}
 
@@ -144,7 +144,7 @@ def _has(queue: Document, wanted: dict[str, str]) -> bool:
 
 
 def _operation(change: Any) -> tuple[str, str, Any]:
-    """Return what a change does, to which attribute, and with which value; raises ValueError."""
+    """Return the operation, attribute and value of a change; raises ValueError."""
     if not isinstance(change, dict):
         raise ValueError("Operations must be JSON objects.")
     known, op = ", ".join(_OPERATIONS), change.get("op")

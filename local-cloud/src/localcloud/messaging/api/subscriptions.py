@@ -102,7 +102,7 @@ class Subscriptions:
         return Response(status_code=204, headers={"Location": call.path})
 
     def _trust(self, call: Call, subscriber: str) -> str | None:
-        """Return the id of a trust for a subscriber that is told with a token."""
+        """Return the ID of a trust, for a subscriber that gets a token."""
         if not subscriber.startswith(TRUST):
             return None
         if call.who is None:
@@ -145,7 +145,7 @@ class Subscriptions:
             )
 
     def _check(self, call: Call, content: Document) -> None:
-        """Raise MessagingError for what makes no subscription."""
+        """Raise MessagingError for an invalid subscription."""
         if not content:
             raise bad_request("No subscription to create.")
         subscriber = content.get("subscriber")

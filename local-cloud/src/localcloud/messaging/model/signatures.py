@@ -1,4 +1,4 @@
-"""Signatures that let somebody without a token use some paths of a project for a time."""
+"""Signatures that permit some paths of a project for a time, without a token."""
 
 import hmac
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the messaging service remembers: queues, messages, claims and subscriptions."""
+"""Documents of the messaging service: queues, messages, claims and subscriptions."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.messaging.errors import not_found, unavailable
 
-# Attributes that each queue has, with what they are where nobody has said.
+# Attributes that every queue has, with their defaults.
 RESERVED = {
     "_max_messages_post_size": 256 * 1024,
     "_default_message_ttl": 3600,
@@ -22,7 +22,7 @@ RESERVED = {
     "_enable_encrypt_messages": False,
 }
 _MOST_MESSAGES = 10_000  # in one queue
-TRUST = "trust+"  # begins the address of a subscriber that gets a token of a trust
+TRUST = "trust+"  # prefix of a subscriber's address, for deliveries with a token of a trust
 
 
 class State:
@@ -100,7 +100,7 @@ class State:
         return [message for message in found if message["expires"] > now]
 
     def is_claimed(self, message: Document) -> bool:
-        """Return whether somebody works on a message."""
+        """Return whether a claim holds a message."""
         return message["claim_id"] is not None and message["claim_expires"] > self.now()
 
     def free(self, key: str) -> list[Document]:
@@ -139,9 +139,9 @@ class State:
     def claim(
         self, queue: Document, ttl: int, grace: int, limit: int
     ) -> tuple[str, list[Document]]:
-        """Claim the oldest free messages; returns the id of the claim, and the messages.
+        """Claim the oldest free messages; returns the ID of the claim, and the messages.
 
-        What was claimed as often as the queue allows goes to its dead letter queue.
+        A message that was claimed as often as the queue allows is moved to its dead letter queue.
         """
         claim_id, now = str(uuid4()), self.now()
         end = now + ttl
@@ -185,7 +185,7 @@ class State:
         return [m for m in self.messages.find(claim_id=claim_id) if self.is_claimed(m)]
 
     def remove(self, message_ids: Iterable[str], key: str) -> None:
-        """Remove messages of a queue; what is not there is fine."""
+        """Remove messages of a queue; missing ones are fine."""
         with self.cloud.store.transaction():
             for message_id in message_ids:
                 found = self.messages.get(message_id)
@@ -211,6 +211,6 @@ def outliving(message: Document, ttl: int, grace: int, now: int) -> Document:
 
 
 def checksum(body: Any) -> str:
-    """Return by which a reader may see that a body came as it went."""
+    """Return the checksum with which a reader verifies a body."""
     digest = hashlib.md5(json.dumps(body).encode(), usedforsecurity=False)
     return f"MD5:{digest.hexdigest()}"

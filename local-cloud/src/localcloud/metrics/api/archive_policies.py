@@ -23,7 +23,7 @@ _MOST = 100
 
 
 class Administration:
-    """What an administrator makes, and everybody reads."""
+    """The requests on objects that administrators create and all users read."""
 
     def __init__(self, state: State) -> None:
         self._state = state

@@ -1,4 +1,4 @@
-"""What the requests on metrics have in common: bodies, spans of time, queries."""
+"""The parts that requests on metrics share: bodies, spans of time, queries."""
 
 import json
 import math

@@ -133,5 +133,5 @@ class MetricRequests:
 
 
 def _listed(measures: object) -> object:
-    """Return measures that may stand in an object beside the policy of a new metric."""
+    """Return the measures in an object that also has the policy of a new metric."""
     return measures.get("measures") if isinstance(measures, dict) else measures

@@ -16,7 +16,7 @@ _OWN = frozenset({"owner", "user_metadata", "port_id"})
 
 
 def creator(document: Document) -> Document:
-    """Return who has made something, in each of the ways in which answers tell it."""
+    """Return the creator of an object, in each of the forms that responses have."""
     user, _, project = document["creator"].partition(":")
     return {
         "creator": document["creator"],

@@ -1,4 +1,4 @@
-"""Archive policies: over which spans of time a metric is told, and as which values."""
+"""Archive policies: the spans and the aggregation methods with which a metric is stored."""
 
 import fnmatch
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Measures the servers every few seconds, for as long as somebody wants to know."""
+"""Measures the servers every few seconds, as long as clients ask for metrics."""
 
 import asyncio
 import logging
@@ -11,13 +11,13 @@ from localcloud.metrics.model.server_resources import Reading, ServerResources
 
 _LOG = logging.getLogger(__name__)
 PERIOD = 5
-# For which it goes on after it was last asked: three spans of the longest granularity.
+# Measuring continues for this time after the last request: three spans of the longest granularity.
 _WANTED_SECONDS = 900
 
 
 @dataclass
 class _Counter:
-    """A counter that goes on where that of a server begins again."""
+    """A counter that continues when the counter of a server restarts at zero."""
 
     last: float = 0.0
     total: float = 0.0
@@ -29,7 +29,7 @@ class _Counter:
 
 
 class Sampler:
-    """The measures of servers. They are kept in memory, and begin again with the cloud."""
+    """The measures of servers. They are kept in memory and start empty with the cloud."""
 
     def __init__(self, cloud: Cloud, resources: ServerResources) -> None:
         self._cloud = cloud
@@ -40,7 +40,7 @@ class Sampler:
         self._task: asyncio.Task[None] | None = None
 
     def series(self, metric_id: str) -> Series:
-        """Return what is known of a metric."""
+        """Return the series of a metric."""
         return self._series.get(metric_id) or Series()
 
     def wake(self) -> None:
@@ -50,7 +50,7 @@ class Sampler:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def idle(self) -> None:
-        """Return when nobody wants to know any more."""
+        """Return when the measuring has ended because no client asked for a while."""
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 

@@ -1,4 +1,4 @@
-"""Which resources are meant: queries in JSON, and in the words of a line."""
+"""Searches for resources: queries in JSON, and the same as one line of text."""
 
 import operator
 import re
@@ -17,7 +17,7 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 _EQUAL = ("=", "==", "eq")
 _UNEQUAL = ("!=", "ne")
-# What the names of fields begin with that are metadata of servers.
+# Prefixes of the fields that are metadata of servers.
 _USERS = ("metadata.metering.", "metering.", "user_metadata.")
 
 

@@ -1,4 +1,4 @@
-"""Measures of one metric, and what they are together over spans of time."""
+"""Measures of one metric, and their aggregates over spans of time."""
 
 import math
 import statistics
@@ -31,7 +31,7 @@ METHODS = frozenset(
 
 
 class Span(Struct, frozen=True):
-    """Which part of a metric is asked for: seconds, the last of them not included."""
+    """The requested part of a metric, in seconds; the end is excluded."""
 
     start: float = -math.inf
     stop: float = math.inf
@@ -68,7 +68,7 @@ class Series:
         return list(zip(self._times[place:], self._values[place:], strict=True))
 
     def points(self, method: str, granularity: float, span: Span) -> Points:
-        """Return the measures of each span of so many seconds as one value."""
+        """Return the measures of each span of this many seconds as one value."""
         begin = _floor(span.start, granularity)
         if not method.startswith(RATE):
             return reduced(self.measures(begin), method, granularity, span)
@@ -81,7 +81,7 @@ class Series:
         return self._times[place - 1] if place else -math.inf
 
     def growth(self, method: str, granularity: float, span: Span) -> Points:
-        """Return by how much a counter grows in so many seconds, from one span to the next."""
+        """Return the growth of a counter per this many seconds, from one span to the next."""
         begin = _floor(self._before(_floor(span.start, granularity)), granularity)
         spans = groupby(self.measures(begin), lambda pair: _floor(pair[0], granularity))
         firsts = [next(pairs) for _, pairs in spans]
@@ -95,7 +95,7 @@ class Series:
 def reduced(
     measures: Sequence[tuple[float, float]], method: str, granularity: float, span: Span
 ) -> Points:
-    """Return measures in order as one value for each span of so many seconds."""
+    """Return measures in order as one value for each span of this many seconds."""
     first = _floor(span.start, granularity)
     spans = groupby(
         (pair for pair in measures if first <= pair[0] < span.stop),
@@ -106,7 +106,7 @@ def reduced(
 
 
 def reduce(method: str, values: Sequence[float]) -> float:
-    """Return one value for many; what cannot be said of them is not a number."""
+    """Return one value for many; NaN if the method gives none."""
     if method in _PERCENTILES:
         return _percentile(values, _PERCENTILES[method])
     return _REDUCE[method](values)

@@ -1,6 +1,7 @@
-"""What the cloud's servers are to the metric service: resources with metrics of their own.
+"""The cloud's servers as resources of the metric service, with metrics of their own.
 
-They are worked out from the servers and ports that there are, so that nothing has to be kept alike.
+They are derived from the existing servers and ports at each request, so that no second copy must be
+kept up to date.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,7 @@ from localcloud.core.store import Document, Store
 from localcloud.fabric.interface import Usage
 from localcloud.metrics.model.archive_policies import OF_SERVERS
 
-CREATOR = "cloud"  # who has made these resources, as answers tell it
+CREATOR = "cloud"  # creator of these resources in responses
 _METERING = "metering."
 _INSTANCE = {
     "cpu": "ns", "memory.usage": "MB", "memory": "MB", "vcpus": "vcpu", "disk.root.size": "GB",
@@ -29,7 +30,7 @@ class Reading(Struct, frozen=True):
 
     metric_id: str
     value: float
-    counts: bool = False  # it is a counter that begins again with each boot
+    counts: bool = False  # a counter that restarts with each boot
 
 
 class ServerResources:
@@ -59,7 +60,7 @@ class ServerResources:
         return self._found
 
     def readings(self, usages: Mapping[str, Usage]) -> Iterator[Reading]:
-        """Yield what is to be noted of the servers that run."""
+        """Yield the measures of the running servers."""
         for resource in self.resources().values():
             server_id = resource.get("instance_id") or resource["id"]
             server = self._servers.get(server_id)

@@ -1,4 +1,4 @@
-"""What the metric service remembers, and who may see it."""
+"""Documents of the metric service, and their visibility."""
 
 from collections.abc import Iterable, Iterator
 from uuid import UUID, uuid5
@@ -61,7 +61,7 @@ class State:
         raise missing("Archive policy", name)
 
     def all_rules(self) -> list[Document]:
-        """Return the rules by which metrics get their policies."""
+        """Return the rules that give metrics their policies."""
         return [archive_policies.DEFAULT_RULE, *self.rules.values()]
 
     def attributes(self, kind: str) -> tuple[str, ...]:
@@ -78,11 +78,11 @@ class State:
         return [*_TYPES, *(each["id"] for each in self.types.values())]
 
     def known_fields(self, kind: str) -> tuple[str, ...]:
-        """Return the names by which resources of a type are searched; raises NotFoundError."""
+        """Return the searchable fields of resources of a type; raises NotFoundError."""
         return (*_COMMON, *self.attributes(kind))
 
     def of_type(self, who: RequestContext, kind: str) -> Iterator[Document]:
-        """Yield the resources of a type that somebody may see; ``generic`` is for all."""
+        """Yield the resources of a type that a caller may see; ``generic`` stands for all types."""
         self.attributes(kind)
         for resource in [*self.servers.resources().values(), *self.resources.values()]:
             if kind in ("generic", resource["type"]) and sees(who, resource):
@@ -106,7 +106,7 @@ class State:
         return {metric["name"]: metric for metric in found}
 
     def all_metrics(self, who: RequestContext) -> list[Document]:
-        """Return the metrics that somebody may see."""
+        """Return the metrics that a caller may see."""
         every = [*self.servers.metrics().values(), *self.metrics.values()]
         return [metric for metric in every if self._sees_metric(who, metric)]
 
@@ -177,14 +177,16 @@ def resource_id(who: RequestContext, key: str) -> str:
 
 
 def sees(who: RequestContext, document: Document) -> bool:
-    """Return whether somebody may see a resource or a metric."""
+    """Return whether a caller may see a resource or a metric."""
     if who.is_admin or who.project_id is None:
         return who.is_admin
     return who.project_id in (document.get("owner"), document.get("project_id"))
 
 
 def changes(who: RequestContext, document: Document) -> bool:
-    """Return whether somebody may change a resource or a metric: what the cloud made, nobody."""
+    """Return whether a caller may change a resource or a metric. No caller may change the cloud's
+    own.
+    """
     if document["creator"] == CREATOR:
         return False
     return who.is_admin or document["owner"] == who.project_id

@@ -1,4 +1,4 @@
-"""What administrators look at: quotas, agents, availability zones, use of addresses, providers."""
+"""The API of administrators: quotas, agents, availability zones, use of addresses, providers."""
 
 import platform
 from functools import partial

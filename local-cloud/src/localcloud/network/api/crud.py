@@ -24,7 +24,7 @@ _BULK_LIMIT = 1000
 
 
 class Crud:
-    """What is asked of the objects of one kind. Bodies and answers are those of the API."""
+    """The requests on objects of one kind, with bodies and answers of the API."""
 
     def __init__(self, state: State, operations: Operations) -> None:
         self.operations = operations
@@ -73,7 +73,7 @@ class Crud:
         return {self._kind: fields(document, query.getlist("fields"))}
 
     def listed(self, context: RequestContext, query: QueryParams, url: str) -> Document:
-        """Return what the caller sees and the query asks for."""
+        """Return the objects that the caller may see and the query matches."""
         if self._kind == security_groups.KIND and context.project_id is not None:
             with self._state.change():
                 security_groups.ensure_default(self._state, context.project_id)
@@ -88,7 +88,9 @@ class Crud:
         return answer(self.resource, select(self.resource, visible, query), query, url)
 
     def _candidates(self, wanted: dict[str, list[str]]) -> Iterator[Document]:
-        """Yield the documents that the filters leave, as far as an index tells."""
+        """Yield the documents that can match the filters, with the help of an index if there is
+        one.
+        """
         collection = self._state.all(self._kind)
         for name in _INDEXED:
             if name in wanted and name in self.resource.attributes:

@@ -1,1 +1,1 @@
-"""The documents of the network service, and what their attributes may be."""
+"""The documents of the network service, and the permitted values of their attributes."""

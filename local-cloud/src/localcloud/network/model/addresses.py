@@ -1,4 +1,4 @@
-"""Which addresses a port gets in the subnets of its network."""
+"""The choice of a port's addresses in the subnets of its network."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -66,7 +66,7 @@ class Assignment:
                 self._add(subnet, ipam.eui64(ipam.network(subnet["cidr"]), self._mac))
 
     def requested(self, wishes: list[dict[str, Any]]) -> None:
-        """Choose what was asked for, explicit addresses first; raises ApiError."""
+        """Choose the requested addresses, explicit ones first; raises ApiError."""
         for wish in wishes:
             if "ip_address" in wish:
                 self._explicit(wish["ip_address"], wish.get("subnet_id"))

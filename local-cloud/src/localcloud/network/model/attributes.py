@@ -1,4 +1,4 @@
-"""How attributes of the API's objects are described, and how a body is checked against that."""
+"""Descriptions of the attributes of objects, and the check of bodies against them."""
 
 import copy
 from collections.abc import Iterable, Mapping
@@ -14,14 +14,14 @@ from localcloud.web.http import RequestContext
 
 
 class Default(Enum):
-    """What happens when an attribute is missing in a create request."""
+    """The value of an attribute that a create request lacks."""
 
     REQUIRED = "required"
     UNSET = "unset"  # it stays out of the values, and the operation decides
 
 
 class Attribute(Struct, frozen=True):
-    """One attribute: who may write it when, and with which values."""
+    """One attribute: its readers and writers, and its values."""
 
     name: str
     check: Check = anything
@@ -33,7 +33,7 @@ class Attribute(Struct, frozen=True):
 
 
 def read_only(name: str, *, hidden: bool = False) -> Attribute:
-    """Return an attribute that the service alone writes."""
+    """Return an attribute that only the service writes."""
     return Attribute(name, post=False, put=False, hidden=hidden)
 
 

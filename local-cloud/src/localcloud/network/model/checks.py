@@ -1,4 +1,4 @@
-"""What values of attributes may be: each check returns the value as stored or raises ValueError.
+"""Permitted values of attributes: each check returns the value as stored or raises ValueError.
 
 The text of the error is the reason, without the attribute's name.
 """
@@ -108,7 +108,7 @@ prefix = _parsed(partial(ip_network, strict=False), "is neither an IP address no
 
 
 def address_or_cidr(value: Any) -> str:
-    """Accept addresses and CIDRs; returns what was given."""
+    """Accept addresses and CIDRs, and return them unchanged."""
     prefix(value)
     return str(value)
 
@@ -173,7 +173,7 @@ def plain_object(value: Any) -> dict[str, Any]:
 
 
 def gateway_info(value: Any) -> dict[str, Any]:
-    """Accept what ``external_gateway_info`` may be; None and {} clear the gateway."""
+    """Accept a valid ``external_gateway_info``; None and {} clear the gateway."""
     if not value:
         return {}
     fixed = mapping({}, {"subnet_id": uuid, "ip_address": address})

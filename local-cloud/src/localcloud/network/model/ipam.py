@@ -1,6 +1,6 @@
-"""Addresses: pools of a subnet, what is taken in it, and prefixes carved out of larger ones.
+"""Address arithmetic: pools of a subnet, allocated addresses, and prefixes out of larger ones.
 
-Everything here is arithmetic on values; which port has an address is recorded elsewhere.
+This module knows only values. The ports that own the addresses are recorded elsewhere.
 """
 
 import heapq
@@ -154,10 +154,10 @@ def free_prefix(
 
 @dataclass
 class SubnetAddresses:
-    """Which addresses of one subnet are taken, and by whom.
+    """Allocated addresses of one subnet, and their owners.
 
-    The lowest free address of the pools is found in amortised logarithmic time: each pool has a
-    cursor below which everything was given out once, and released addresses wait in a heap.
+    The lowest free address of the pools is found in amortised logarithmic time. Each pool has a
+    cursor, below which every address was allocated once, and released addresses wait in a heap.
     """
 
     ranges: Sequence[Pool]

@@ -1,7 +1,7 @@
-"""What the fabric has not been told yet: ids of objects whose state has changed.
+"""IDs of changed objects that the fabric does not have yet.
 
-Operations note ids here while they change documents; the declarer compares them with the
-documents afterwards, so that a note too many does no harm.
+Operations note IDs here while they change documents. Afterwards the sync compares these objects
+with the documents, so that a superfluous ID does no harm.
 """
 
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""How many objects a project may have."""
+"""Quotas: the number of objects of a project."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def limits(state: State, project_id: str) -> dict[str, int]:
 
 
 def require(state: State, kind: str, project_id: str, more: int = 1) -> None:
-    """Raise the API's 409 where the project may not have so many more."""
+    """Raise the API's 409 if the quota of the project has no room for this number of objects."""
     limit = limits(state, project_id).get(kind, -1)
     if 0 <= limit < state.count(kind, project_id) + more:
         raise over_quota(kind)

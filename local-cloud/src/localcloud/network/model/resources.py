@@ -18,7 +18,7 @@ _NETWORK_TYPE = checks.one_of("flat", "geneve", "gre", "local", "vlan", "vxlan")
 
 
 def _hidden(name: str, check: checks.Check, *, put: bool = True) -> Attribute:
-    """Return an attribute that administrators alone write and see."""
+    """Return an attribute that only administrators see and write."""
     return Attribute(name, check, put=put, admin=True, hidden=True)
 
 

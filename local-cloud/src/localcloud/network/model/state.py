@@ -1,8 +1,8 @@
 """The documents of the network service, with the indexes that make each request cheap.
 
-Documents are never changed in place: an update puts a new one. Whatever is derived from them
-(who has which address, who belongs to which security group) follows every write at once, and
-goes back together with the store when a change fails.
+Documents are never changed in place: an update puts a new one. Derived data (the owners of
+addresses, the members of security groups) follows every write immediately, and is rolled back
+together with the store when a change fails.
 """
 
 from collections import Counter, defaultdict
@@ -141,7 +141,7 @@ class State:
         return sorted(found, key=lambda subnet: str(subnet["created_at"]))
 
     def addresses(self, subnet_id: str) -> SubnetAddresses:
-        """Return what is taken in a subnet."""
+        """Return the allocated addresses of a subnet."""
         return self._addresses[subnet_id]
 
     def mac_owner(self, network_id: str, mac: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Who may see and change which object: ownership, sharing and administrators."""
+"""Visibility of objects: ownership, sharing and administrators."""
 
 from localcloud.core.store import Document
 from localcloud.network.errors import denied, not_found

@@ -1,4 +1,4 @@
-"""What exists from the first start on, as in a DevStack: ``public``, and a private network."""
+"""The networks of a new cloud, as in a DevStack: ``public``, and a private network."""
 
 from ipaddress import ip_network
 

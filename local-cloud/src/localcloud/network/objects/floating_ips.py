@@ -163,7 +163,7 @@ def delete(state: State, context: RequestContext, floating_ip: Document) -> None
 
 
 def view(state: State, context: RequestContext, floating_ip: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     port = state.all("port").get(floating_ip["port_id"] or "")
     names = (
         "name", "network_id", "mac_address", "admin_state_up", "status", "device_id",

@@ -96,7 +96,7 @@ def delete(state: State, context: RequestContext, network: Document) -> None:
 
 
 def view(state: State, context: RequestContext, network: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     subnets = state.subnets(network["id"])
     return {
         "subnets": [subnet["id"] for subnet in subnets],

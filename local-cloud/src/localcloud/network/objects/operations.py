@@ -1,4 +1,4 @@
-"""What can be done with the objects of one kind."""
+"""The operations on objects of one kind."""
 
 from collections.abc import Callable
 
@@ -12,10 +12,10 @@ from localcloud.web.http import RequestContext
 
 
 class Operations(Struct, frozen=True):
-    """One kind of object, and what is done with it that is not done with all kinds.
+    """One kind of object, and its own part of each operation.
 
-    What is not given only writes the document. Callers have been checked: they may see the object,
-    and change or delete it.
+    An operation without an own part only writes the document. The caller's rights to see, change or
+    delete the object are checked before.
     """
 
     resource: Resource

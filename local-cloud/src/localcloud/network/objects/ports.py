@@ -49,7 +49,7 @@ def _mac(state: State, network_id: str, asked: str | None, port_id: str | None =
 def _require_allowed(
     context: RequestContext, network: Document, values: Document, action: str
 ) -> None:
-    """Raise the API's 403 for what only administrators or the network's owner may choose."""
+    """Raise the API's 403 for values that only administrators or the network's owner may choose."""
     if values.get("device_owner") in SERVICE_OWNERS and not context.is_admin:
         raise denied(f"{action}:device_owner")
     if owns(context, network):
@@ -104,7 +104,7 @@ def _status(port: Document) -> str:
 
 
 def create(state: State, context: RequestContext, values: Document) -> Document:
-    """Make a port with addresses; raises ApiError for what cannot be had."""
+    """Create a port with addresses; raises ApiError for impossible values."""
     network = find(state, context, "network", values["network_id"])
     _require_allowed(context, network, values, "create_port")
     security_groups.check_known(state, context, values.get("security_groups") or [])
@@ -149,12 +149,12 @@ def insert(state: State, network: Document, values: Document) -> Document:
 
 
 def defaults(project_id: str, network_id: str) -> Document:
-    """Return the values of a port as a request with the network alone would give them."""
+    """Return the values that a port has when its request names only the network."""
     return {**attributes.defaults(PORT), "project_id": project_id, "network_id": network_id}
 
 
 def update(state: State, context: RequestContext, port: Document, changes: Document) -> Document:
-    """Change a port; raises ApiError for what cannot be had."""
+    """Change a port; raises ApiError for impossible values."""
     network = state.get("network", port["network_id"])
     _require_allowed(context, network, _news(port, changes), "update_port")
     groups = changes.get("security_groups")
@@ -247,7 +247,7 @@ def delete(state: State, context: RequestContext, port: Document) -> None:
 
 
 def remove(state: State, port: Document) -> None:
-    """Remove a port, whoever owns it."""
+    """Remove a port of any owner."""
     state.delete(KIND, port)
     _changed(state, port, None)
 
@@ -259,12 +259,12 @@ def disassociate(state: State, floating_ip: Document) -> Document:
 
 
 def is_plugged(port: Document) -> bool:
-    """Return whether a server has the port; what users write into ``device_id`` does not count."""
+    """Return whether a server has the port. A ``device_id`` that a user wrote does not count."""
     return bool(port.get("plugged"))
 
 
 def _reach(port: Document | None) -> tuple[Any, ...] | None:
-    """Return what other ports' rules depend on."""
+    """Return the part of a port on which the rules of other ports depend."""
     if port is None:
         return None
     return (port["fixed_ips"], port["security_groups"], port["allowed_address_pairs"])
@@ -293,7 +293,7 @@ def _changed(state: State, old: Document | None, new: Document | None) -> None:
 
 
 def view(state: State, context: RequestContext, port: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     return {
         "dns_assignment": [_assignment(port, fixed["ip_address"]) for fixed in port["fixed_ips"]]
     }

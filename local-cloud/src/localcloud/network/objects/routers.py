@@ -171,7 +171,7 @@ def check_routes(state: State, router: Document, routes: list[dict[str, str]]) -
 
 
 def view(state: State, context: RequestContext, router: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     port = gateway_port(state, router)
     info = None
     if port is not None:

@@ -129,7 +129,7 @@ def _check_remote(state: State, context: RequestContext, rule: Document) -> None
 
 
 def _meaning(rule: Document) -> tuple[Any, ...]:
-    """Equal for rules of which a group has one at most: names and numbers are the same."""
+    """Return a key that equal rules share. A group has at most one rule with each key."""
     plain = tuple(rule[name] for name in _IDENTITY)
     prefix = rule["remote_ip_prefix"]
     return (

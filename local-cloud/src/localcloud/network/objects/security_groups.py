@@ -111,7 +111,7 @@ def affect(state: State, group_id: str) -> None:
 
 
 def view(state: State, context: RequestContext, group: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     rules = state.all(RULE).find(security_group_id=group["id"])
     return {"security_group_rules": [rule_view(state, context, rule) for rule in rules]}
 

@@ -1,4 +1,4 @@
-"""Subnet pools: prefixes out of which subnets get their ranges."""
+"""Subnet pools: prefixes from which subnets get their ranges."""
 
 from localcloud.core.store import Document
 from localcloud.network.errors import bad_request, conflict
@@ -116,7 +116,7 @@ def delete(state: State, context: RequestContext, pool: Document) -> None:
 
 
 def view(state: State, context: RequestContext, pool: Document) -> Document:
-    """Return what the API shows beyond the document: numbers as text where clients expect it."""
+    """Return the added fields of the API, with numbers as text as clients expect."""
     lengths = ("min_prefixlen", "default_prefixlen", "max_prefixlen")
     return {name: str(pool[name]) for name in lengths}
 

@@ -206,6 +206,6 @@ def delete(state: State, context: RequestContext, subnet: Document) -> None:
 
 
 def view(state: State, context: RequestContext, subnet: Document) -> Document:
-    """Return what the API shows beyond the document."""
+    """Return the fields that the API adds to the document."""
     network = state.all("network").get(subnet["network_id"])
     return {"router:external": network is not None and network["router:external"]}

@@ -1,9 +1,9 @@
-"""Telling the fabric what the documents say.
+"""Brings the fabric to the state of the documents.
 
-Requests change documents and note ids as pending; this module then brings the fabric to the
-present state of exactly those objects. Rounds never overlap, so the fabric always ends at the
-newest state. A refusal of the machine is logged and shown as the status of the object: the API
-has accepted the change by then, and the next change of the object tries again.
+Requests change documents and note their IDs as pending. This module then declares the current state
+of exactly these objects to the fabric. Rounds never overlap, so the fabric always ends at the
+newest state. The API has accepted the change by then. If the machine refuses it, the error is
+logged and shown as the status of the object, and the next change of the object tries again.
 """
 
 import asyncio
@@ -72,7 +72,7 @@ class FabricSync:
         await self.flush()
 
     async def close(self) -> None:
-        """End what runs in the background."""
+        """End the background work."""
         if self._follow_up is not None:
             self._follow_up.cancel()
             await asyncio.gather(self._follow_up, return_exceptions=True)

@@ -14,7 +14,7 @@ def network(document: Document) -> Network:
 
 
 def addresses(state: State, port: Document) -> tuple[Address, ...]:
-    """Return the addresses of a port with what its subnets say."""
+    """Return the addresses of a port with the settings of their subnets."""
     found = []
     for fixed in port["fixed_ips"]:
         subnet = state.get("subnet", fixed["subnet_id"])

@@ -1,4 +1,4 @@
-"""Who may do what: the project that owns an account, those its lists name, temporary URLs."""
+"""Access to objects: the project that owns an account, access lists, temporary URLs."""
 
 from typing import Literal
 from urllib.parse import quote
@@ -41,14 +41,14 @@ class Access:
     def require(
         self, call: Call, right: Right, container_id: str, *, listing: bool = False
     ) -> None:
-        """Raise :class:`ObjectStoreError` unless the caller has the right to what is in a
+        """Raise :class:`ObjectStoreError` unless the caller has the right to the content of a
         container.
         """
         if not self.allows(call, right, container_id, listing=listing):
             raise _denied(call)
 
     def allows(self, call: Call, right: Right, container_id: str, *, listing: bool = False) -> bool:
-        """Return whether the caller has the right to what is in a container."""
+        """Return whether the caller has the right to the content of a container."""
         if call.grant is not None:
             # Who may only write reads nothing, as the source of a copy.
             is_fit = (right == "read") == (call.method in _READING)

@@ -61,7 +61,7 @@ class Accounts:
         return Response(status_code=204)
 
     async def delete(self, call: Call) -> Response:
-        """Answer DELETE: accounts stay, but what a list names goes."""
+        """Handle DELETE. Accounts stay; the objects of a bulk deletion are deleted."""
         if _BULK in call.query:
             return await self._bulk.delete(call)
         raise ObjectStoreError(405)

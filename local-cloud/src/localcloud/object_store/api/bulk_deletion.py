@@ -1,4 +1,4 @@
-"""Many objects and containers deleted by one request, and what became of each."""
+"""Deletion of many objects and containers by one request, with the result for each."""
 
 from collections.abc import Sequence
 from urllib.parse import quote, unquote
@@ -20,7 +20,7 @@ _AT_ONCE = 100
 
 
 class BulkDeletion:
-    """Deletes what lists name."""
+    """Deletes the objects and containers of a list."""
 
     def __init__(
         self, records: Records, access: Access, files: DataFiles, containers: Containers
@@ -44,7 +44,7 @@ class BulkDeletion:
         return await self.remove(call, paths)
 
     async def remove(self, call: Call, paths: Sequence[str]) -> Response:
-        """Delete what the paths below the account name, and say what became of each."""
+        """Delete the objects at these paths below the account, and return the result for each."""
         form = form_of(call)
         deleted, missing, errors = 0, 0, []
         for start in range(0, len(paths), _AT_ONCE):

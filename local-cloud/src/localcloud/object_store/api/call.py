@@ -1,4 +1,4 @@
-"""One request on the object store: on what, by whom."""
+"""One request on the object store: its account, container, object and caller."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ from localcloud.web.http import RequestContext
 
 
 class Grant(Struct, frozen=True):
-    """What a temporary URL gives: everything below an account or a container, for this call."""
+    """The rights of a temporary URL: everything below an account or a container, for this call."""
 
     scope: str
     expires: str  # as headers show it
@@ -23,7 +23,7 @@ class Call(Struct, frozen=True):
     account: str
     container: str
     object: str
-    who: RequestContext | None  # none for somebody without a valid token
+    who: RequestContext | None  # None without a valid token
     grant: Grant | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""What the object store can do and what its limits are, as clients ask it at ``/info``."""
+"""Features and limits of the object store, which clients read at ``/info``."""
 
 from typing import Any
 

@@ -114,7 +114,7 @@ def _row(item: Document) -> Row:
 
 
 def _changes(call: Call, container: Document) -> dict[str, Any]:
-    """Return what the headers of a call change in a container; raises :class:`ObjectStoreError`."""
+    """Return the changes that the headers request; raises :class:`ObjectStoreError`."""
     for header, lacking in _NOT_HERE.items():
         if call.headers.get(header):
             raise ObjectStoreError(501, f"{header.title()}: this cloud {lacking}.")
@@ -138,7 +138,7 @@ def _changes(call: Call, container: Document) -> dict[str, Any]:
 
 
 def _versions(call: Call, container: Document) -> str:
-    """Return the name of the container that keeps versions of what is in this one, or nothing."""
+    """Return the name of the container that keeps versions of this one's objects, or ""."""
     if "x-remove-versions-location" in call.headers and not call.headers.get(_VERSIONS):
         return ""
     if _VERSIONS not in call.headers:

@@ -19,7 +19,7 @@ _ONE_RANGE = re.compile(r"\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII)
 
 
 class Content(Struct, frozen=True):
-    """What a GET of an object returns."""
+    """The content that a GET of an object returns."""
 
     pieces: Sequence[Piece]
     size: int
@@ -113,7 +113,7 @@ def download(call: Call, content: Content, files: DataFiles) -> Response:
 
 
 def _is_current(headers: Mapping[str, str], content: Content) -> bool:
-    """Return whether the range is one of what the caller has seen before."""
+    """Return whether the range belongs to the version that the caller has seen before."""
     seen = headers.get("if-range")
     if seen is None or _names(seen, content.etag):
         return True

@@ -27,7 +27,7 @@ _KEYS = {"path", "etag", "size_bytes", "range"}
 
 
 class LargeObjects:
-    """What objects consist of."""
+    """The segments of large objects."""
 
     def __init__(self, records: Records, access: Access, files: DataFiles) -> None:
         self._records = records
@@ -36,9 +36,9 @@ class LargeObjects:
         self._uploads = Uploads(records, files)
 
     async def content(self, call: Call, item: Document) -> Content:
-        """Return what a reader of the object gets; raises :class:`ObjectStoreError`.
+        """Return the content of an object for its reader; raises :class:`ObjectStoreError`.
 
-        That is the manifest itself where the call asks for it.
+        If the call requests the manifest, that is the manifest itself.
         """
         headers, pieces = _headers(item), [_whole(item)]
         etag, kind, moment = item["hash"], item["content_type"], item["timestamp"]
@@ -149,7 +149,7 @@ class LargeObjects:
         return parts
 
     def _dynamic(self, call: Call, item: Document) -> list[Document]:
-        """Return the objects whose names begin with what the manifest says."""
+        """Return the objects with the prefix that the manifest names."""
         account = item["container"].partition("/")[0]
         given = unquote_to_bytes(item["headers"][MANIFEST].encode("latin-1"))
         container, _, prefix = given.decode(errors="replace").lstrip("/").partition("/")

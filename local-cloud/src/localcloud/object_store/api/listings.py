@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Selection(Struct, frozen=True):
-    """Which names of a sorted list are asked for."""
+    """The requested part of a sorted list of names."""
 
     limit: int = LISTING_LIMIT
     marker: str = ""
@@ -58,7 +58,9 @@ class Selection(Struct, frozen=True):
         )
 
     def choose(self, names: Sequence[str]) -> list[tuple[str, bool]]:
-        """Return the names of one page; True is for one that stands for all that begins with it."""
+        """Return the names of one page; True marks a name that stands for all names with this
+        prefix.
+        """
         low, high = self.span(names)
         chosen: list[tuple[str, bool]] = []
         while low < high and len(chosen) < self.limit:
@@ -78,7 +80,7 @@ class Selection(Struct, frozen=True):
         return chosen
 
     def span(self, names: Sequence[str]) -> tuple[int, int]:
-        """Return where the names that prefix and markers leave begin and end."""
+        """Return the start and end of the names that match the prefix and the markers."""
         low, high = bisect_left(names, self.prefix), len(names)
         if self.prefix:
             high = _after_prefix(names, self.prefix, low, high)
@@ -93,7 +95,7 @@ class Selection(Struct, frozen=True):
 
 
 def _after_prefix(names: Sequence[str], prefix: str, low: int, high: int) -> int:
-    """Return where the names that begin with the prefix, the first of which is at ``low``, end."""
+    """Return the end of the names with the prefix, the first of which is at ``low``."""
     return bisect_right(names, prefix, low, high, key=lambda name: name[: len(prefix)])
 
 
@@ -132,7 +134,7 @@ async def listing(
     row: Callable[[T], Row],
     headers: Mapping[str, str],
 ) -> Response:
-    """Return a page of a list: of what is found under each name, the row."""
+    """Return a page of a list, with the row for each name."""
     form, selection = form_of(call), Selection.parse(call.query)
     headers = {**headers, "content-type": f"{form}; charset=utf-8"}
     if call.method == "HEAD":

@@ -67,7 +67,7 @@ class Objects:
         return created(item, item["hash"])
 
     async def change(self, call: Call) -> Response:
-        """Answer POST: what the headers do not name is gone, but for the content type."""
+        """Handle POST. It removes metadata that the headers do not name, but no content type."""
         item = self._found(call, "write")
         fields = attributes(call.headers, call.object, self._records.now())
         if "content-type" not in call.headers:

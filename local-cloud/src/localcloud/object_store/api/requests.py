@@ -34,14 +34,14 @@ register_url_convertor("name", _Name())
 
 
 class Requests:
-    """Makes routes of what answers calls."""
+    """Makes the routes of handlers of calls."""
 
     def __init__(self, cloud: Cloud, records: Records) -> None:
         self._tokens = cloud.tokens
         self._records = records
 
     def route(self, method: str, path: str, answer: Answering) -> Route:
-        """Return the route by which calls are answered."""
+        """Return the route of a handler."""
 
         async def handle(request: Request) -> Response:
             response = await answer(self._call(request))

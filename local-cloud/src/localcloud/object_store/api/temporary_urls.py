@@ -24,10 +24,10 @@ _MOMENTS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d")
 
 
 def grant(call: Call, records: Records) -> Grant | None:
-    """Return what the signature in an address gives; raises :class:`ObjectStoreError` for a
-    wrong one.
+    """Return the rights of the signature in a URL; raises :class:`ObjectStoreError` for a wrong
+    one.
 
-    None is for an address without a signature.
+    Returns None for a URL without a signature.
     """
     signature, expires = call.query.get("temp_url_sig"), call.query.get("temp_url_expires")
     if signature is None and expires is None:
@@ -81,7 +81,7 @@ def _is_within(call: Call, addresses: str) -> bool:
 
 
 def _messages(call: Call, moment: int, addresses: str | None) -> Iterable[str]:
-    """Yield what may have been signed; who may read or write an object may ask for its head."""
+    """Yield the messages that may have been signed. The right to GET or PUT includes HEAD."""
     prefix = call.query.get("temp_url_prefix")
     if prefix is None:
         path = f"{ROOT}{call.object_id}"
@@ -95,7 +95,7 @@ def _messages(call: Call, moment: int, addresses: str | None) -> Iterable[str]:
 
 
 def _keys(call: Call, records: Records) -> Iterable[tuple[str, str]]:
-    """Yield what each key is good for, and the key."""
+    """Yield each key, with the account or container for which it is valid."""
     account, container = records.account(call.account), records.containers.get(call.container_id)
     for scope, owner in ((call.account, account), (call.container_id, container)):
         metadata: Mapping[str, str] = owner["metadata"] if owner else {}

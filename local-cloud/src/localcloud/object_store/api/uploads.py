@@ -1,4 +1,4 @@
-"""How objects come about: what their headers say, and their data put in place at one stroke."""
+"""Uploads of objects: their attributes from the headers, and the atomic write of their data."""
 
 import mimetypes
 from collections.abc import AsyncIterator, Mapping
@@ -42,10 +42,10 @@ class Uploads:
         etag: str = "",
         fresh: bool = False,
     ) -> Document:
-        """Return the object that now has this data.
+        """Store the data and return the object.
 
-        Raises :class:`ObjectStoreError`, and then leaves what was there, where the data is not
-        what the ``etag`` says, or where a ``fresh`` object was to be and there is one.
+        Raises :class:`ObjectStoreError` if the data does not match the ``etag``, or if a ``fresh``
+        object exists already. The previous object is then unchanged.
         """
         received = await self._files.receive(chunks)
         account, container, name = object_id.split("/", 2)
@@ -76,7 +76,7 @@ class Uploads:
 
 
 def attributes(headers: Mapping[str, str], name: str, now: float) -> dict[str, Any]:
-    """Return what the headers say of an object of this name; raises :class:`ObjectStoreError`."""
+    """Return the attributes in the headers of an object; raises :class:`ObjectStoreError`."""
     for header in _NOT_HERE:
         if header in headers:
             raise ObjectStoreError(501, f"{header.title()}: this cloud has no symbolic links.")

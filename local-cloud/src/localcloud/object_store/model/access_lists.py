@@ -13,9 +13,7 @@ _DEFAULT_DOMAIN = "default"
 
 
 def cleaned(header: str, value: str) -> str:
-    """Return a list in its plain form; raises :class:`ObjectStoreError` for what cannot be
-    understood.
-    """
+    """Return a list in its normal form; raises :class:`ObjectStoreError` for an invalid one."""
     terms = []
     for term in filter(None, (part.strip() for part in value.split(","))):
         first, colon, second = (part.strip() for part in term.partition(":"))

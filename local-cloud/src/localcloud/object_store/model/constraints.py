@@ -1,4 +1,4 @@
-"""What names, metadata and bodies may be: the limits of Swift, and those of this cloud."""
+"""Constraints of names, metadata and bodies: the limits of Swift, and those of this cloud."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ META_VALUE_BYTES = 256
 META_COUNT = 90
 META_BYTES = 4096
 HEADER_BYTES = 8192
-SECRETS = ("temp-url-key", "temp-url-key-2")  # metadata that owners alone see
+SECRETS = ("temp-url-key", "temp-url-key-2")  # metadata that only owners see
 LISTING_LIMIT = 10_000
 MANIFEST = "x-object-manifest"  # the header of objects that stand for others
 CONTAINERS = 10_000  # containers of one account

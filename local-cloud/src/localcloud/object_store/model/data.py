@@ -92,7 +92,8 @@ class DataFiles:
     def stream(self, pieces: Sequence[Piece]) -> AsyncIterator[bytes]:
         """Yield the pieces one after another.
 
-        The file of the first is opened at once: what is deleted afterwards is still sent.
+        The file of the first is opened immediately, so that it is sent even if it is deleted
+        meanwhile.
         """
         first = next((piece for piece in pieces if isinstance(piece, Part)), None)
         return self._stream(pieces, None if first is None else self._open(first))
@@ -169,7 +170,7 @@ def length(piece: Piece) -> int:
 
 
 def cut(pieces: Sequence[Piece], start: int, end: int) -> list[Piece]:
-    """Return what lies from ``start`` up to ``end`` of the pieces put together."""
+    """Return the parts of the pieces from ``start`` up to ``end``."""
     chosen: list[Piece] = []
     position = 0
     for piece in pieces:

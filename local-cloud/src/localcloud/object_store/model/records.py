@@ -1,4 +1,4 @@
-"""What is known of accounts, containers and objects; their sorted names and their counts.
+"""Records of accounts, containers and objects; their sorted names and their counts.
 
 All handlers get the one instance by ``cloud.one(Records)``.
 """
@@ -20,7 +20,7 @@ ACCOUNT_PREFIX = "AUTH_"
 
 @dataclass
 class UsageCounter:
-    """What an account or a container holds."""
+    """Number and bytes of objects in an account or a container."""
 
     # Sorted: of containers in an account, of objects in a container.
     names: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Records:
         return self._cloud.clock.now().timestamp()
 
     def account(self, account: str) -> Document:
-        """Return what is known of an account; it need not have been used before."""
+        """Return the record of an account. It need not have been used before."""
         return self.accounts.get(account) or {
             "id": account,
             "metadata": {},
@@ -101,10 +101,11 @@ class Records:
             self.containers.put(container)
 
     def put_object(self, item: Document) -> str | None:
-        """Keep an object; returns the file that no record names any more, if there is one.
+        """Store a record; returns the file that no record names any more, if there is one.
 
-        What it takes the place of becomes a version where its container keeps versions. Raises
-        :class:`ObjectStoreError` where quotas or counts forbid it, or that container is missing.
+        If the container keeps versions, the replaced object becomes a version. Raises
+        :class:`ObjectStoreError` if quotas or counts forbid it, or if the container of versions is
+        missing.
         """
         before = self.objects.get(item["id"])
         container = self.container(item["container"])
@@ -173,7 +174,7 @@ class Records:
         return None
 
     def tally(self, key: str) -> UsageCounter:
-        """Return what an account or a container holds."""
+        """Return the usage of an account or a container."""
         return self._tallies.get(key) or UsageCounter()
 
     def _tally(self, key: str) -> UsageCounter:
@@ -204,7 +205,7 @@ class Records:
 
 
 def _prefix_of_versions(item: Document) -> str:
-    """What the names of an object's versions begin with, as in Swift; their times come after it."""
+    """The prefix of the names of an object's versions, as in Swift; the time follows it."""
     return f"{len(item['name'].encode()):03x}{item['name']}/"
 
 

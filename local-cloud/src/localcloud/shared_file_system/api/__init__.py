@@ -1,1 +1,1 @@
-"""The HTTP API of shared file systems; loaded when somebody asks for it."""
+"""The HTTP API of shared file systems; loaded with the first request."""

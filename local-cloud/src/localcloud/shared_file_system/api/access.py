@@ -41,7 +41,7 @@ def new_rule(call: Call, subject: Document, given: Document, level: str) -> Docu
 
 
 def allow(call: Call, share: Document, given: Document) -> Answer:
-    """Let somebody use a share."""
+    """Grant access to a share."""
     if share["status"] not in _APPLICABLE or share["host"] is None:
         raise BadRequestError(
             "New access rules cannot be applied while the share or any of its replicas or "
@@ -62,7 +62,7 @@ def allow(call: Call, share: Document, given: Document) -> Answer:
 
 
 def deny(call: Call, share: Document, given: Document) -> Answer:
-    """Let somebody use a share no longer."""
+    """Revoke access to a share."""
     rule = known(call, share, given)
     locks = locks_of(call, rule["id"], "delete")
     if locks and not given.get("unrestrict"):
@@ -124,7 +124,7 @@ async def show(call: Call) -> Document:
 
 
 async def update(call: Call) -> Document:
-    """Change what a rule lets somebody do."""
+    """Change the access level of a rule."""
     rule, share = _rule(call)
     level = call.object("update_access").get("access_level")
     if level not in access.LEVELS:

@@ -1,4 +1,4 @@
-"""What is done with shares by actions: access, size, states, snapshots, the recycle bin."""
+"""The actions of shares: access, size, states, snapshots, the recycle bin."""
 
 from collections.abc import Callable, Mapping
 
@@ -181,7 +181,7 @@ _ACTIONS = {
 
 
 async def act(call: Call, share: Document) -> Answer:
-    """Do with a share what the body asks for."""
+    """Perform the action on a share that the body names."""
     name, given = call.action()
     action = _ACTIONS.get(name)
     if action is None:

@@ -1,4 +1,4 @@
-"""The API of quotas and limits, of messages, and of what the service consists of."""
+"""The API of quotas, limits, messages and services."""
 
 import shutil
 from typing import Any
@@ -52,7 +52,7 @@ async def quota(call: Call) -> Document:
 
 
 async def quota_details(call: Call) -> Document:
-    """Answer the limits of a project and what it has of them."""
+    """Return the limits and the usage of a project."""
     project, type_id = _project(call), _type_id(call)
     limits = quotas.limits(call.state, project, type_id)
     used = quotas.usage(call.state, project, type_id)
@@ -137,7 +137,7 @@ _LIMITS = {
 
 
 async def limits(call: Call) -> Document:
-    """Answer the limits of the caller's project, and what it has of them."""
+    """Return the limits and the usage of the caller's project."""
     project = call.context.require_project()
     allowed = _shown(call, quotas.limits(call.state, project))
     used = quotas.usage(call.state, project)
@@ -247,7 +247,7 @@ def _message(call: Call, message: Document) -> Document:
 
 
 async def messages(call: Call) -> Document:
-    """Answer what went wrong after its answers."""
+    """Return the messages about work that failed after its response."""
     now = call.state.now()
     names = ("resource_id", "resource_type", "action_id", "detail_id", "request_id")
     known = [m for m in call.mine(call.state.messages.values()) if m["expires_at"] > now]
@@ -266,7 +266,7 @@ async def delete_message(call: Call, subject: Document) -> None:
 
 
 async def nothing(call: Call) -> Document:
-    """Answer the list of what this cloud does not have."""
+    """Return the empty list of objects that this cloud does not have."""
     path = call.request.url.path.rstrip("/").removesuffix("/detail")
     return {path.rsplit("/", 1)[-1].replace("-", "_"): []}
 
@@ -285,7 +285,7 @@ async def no_group(call: Call) -> Document:
 
 
 async def refuse(call: Call) -> Document:
-    """Refuse what this cloud does not have."""
+    """Refuse an operation that this cloud does not have."""
     raise ForbiddenError("This cloud has no groups, replicas, backups and QoS types of shares.")
 
 

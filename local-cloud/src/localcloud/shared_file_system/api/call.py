@@ -34,7 +34,7 @@ def moment(text: str | None) -> str | None:
 
 
 def denied() -> ForbiddenError:
-    """Return the refusal of what somebody else may do."""
+    """Return the error for an operation that other callers may perform."""
     return ForbiddenError("Access was denied to this resource.")
 
 
@@ -110,13 +110,13 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
             raise denied()
 
     def mine(self, documents: Iterable[Document]) -> list[Document]:
-        """Return what the caller sees in a list, newest first."""
+        """Return the objects that the caller may see, newest first."""
         everybodys = self.context.is_admin and self.flag("all_tenants")
         project = self.query("project_id") if everybodys else self.context.project_id
         return [d for d in documents if project is None or d["project_id"] == project][::-1]
 
     def narrowed(self, documents: Iterable[Document], *names: str) -> list[Document]:
-        """Return those that have what the query asks for, by exact value or by ``name~``."""
+        """Return the documents that the query matches, by exact value or by ``name~``."""
         asked = self.request.query_params
         kept = list(documents)
         for name in names:
@@ -128,7 +128,7 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
         return kept
 
     def having(self, documents: Iterable[Document], name: str) -> list[Document]:
-        """Return those whose mapping has what the query asks for under this name."""
+        """Return the documents whose mapping under this name contains the one in the query."""
         given = self.query(name)
         if given is None:
             return list(documents)

@@ -13,7 +13,7 @@ _MOST_METADATA = 128
 
 
 class UnprocessableError(ApiError):
-    """The body does not have what the request is about."""
+    """The body lacks the object of the request."""
 
     status = 422
     type = "UnprocessableEntity"

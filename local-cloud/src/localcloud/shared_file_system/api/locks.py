@@ -1,4 +1,4 @@
-"""The API of resource locks: what keeps shares and access rules from being removed or shown."""
+"""The API of resource locks, which keep shares and access rules from being removed or shown."""
 
 from localcloud.core.store import Document
 from localcloud.shared_file_system.api import fields
@@ -89,7 +89,7 @@ async def create(call: Call) -> Document:
 
 
 async def change(call: Call, lock: Document) -> Document:
-    """Change what a lock prevents, or why."""
+    """Change the action that a lock prevents, or its reason."""
     body = call.object("resource_lock")
     changes = {}
     if "lock_reason" in body:

@@ -226,7 +226,7 @@ _ACTIONS = {
 
 
 async def act(call: Call, network: Document) -> Answer:
-    """Do with a share network what the body asks for."""
+    """Perform the action on a share network that the body names."""
     name, given = call.action()
     if name not in _ACTIONS or not call.version.since(_ACTIONS[name][1]):
         raise BadRequestError(f"There is no such action: {name}")
@@ -323,7 +323,7 @@ async def server(call: Call, subject: Document) -> Document:
 
 
 async def server_details(call: Call, subject: Document) -> Document:
-    """Answer what a server of shares consists of."""
+    """Return the parts of a share server."""
     return {"details": _details(subject)}
 
 

@@ -105,7 +105,7 @@ async def create(call: Call) -> Document:
 
 
 async def change(call: Call, service: Document) -> Document:
-    """Change a security service; one that is in use changes its name and description alone."""
+    """Change a security service. If it is in use, only its name and description can change."""
     body = call.object("security_service")
     given = _given(call, body)
     used = any(

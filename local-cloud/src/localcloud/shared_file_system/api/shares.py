@@ -151,7 +151,7 @@ def check_deletable(call: Call, share: Document) -> None:
 
 
 def begin_to_delete(call: Call, share: Document) -> None:
-    """Begin to delete a share, whatever its state."""
+    """Start the deletion of a share in any state."""
     task = {"kind": "delete"}
     call.state.change(call.state.shares, share["id"], status="deleting", task=task)
     jobs.begin(call.tools, call.state.shares, share["id"])

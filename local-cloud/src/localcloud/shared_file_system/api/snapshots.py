@@ -143,7 +143,7 @@ _ACTIONS = {
 
 
 async def act(call: Call, snapshot: Document) -> Answer:
-    """Do with a snapshot what the body asks for."""
+    """Perform the action on a snapshot that the body names."""
     name, given = call.action()
     if name not in _ACTIONS:
         raise BadRequestError(f"There is no such action: {name}")

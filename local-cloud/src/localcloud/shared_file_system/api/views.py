@@ -1,4 +1,4 @@
-"""How shares, snapshots, instances and exports look in each microversion."""
+"""Views of shares, snapshots, instances and exports in each microversion."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from localcloud.shared_file_system.model import share_types
 
 
 def brief(call: Call, found: Document, kind: str) -> Document:
-    """Return what plain lists show of an object."""
+    """Return an object as lists without details show it."""
     links = call.links(f"/{kind}/{found['id']}")
     return {"id": found["id"], "name": found["name"], "links": links}
 
 
 def _since(call: Call, shown: dict[int, Document]) -> Document:
-    """Return the fields that the request's version has, by the version that began to show them."""
+    """Return the fields of the request's version, by the version that introduced them."""
     found: Document = {}
     for minor, more in shown.items():
         if call.version.since(minor):

@@ -1,4 +1,4 @@
-"""Access rules: which are understood, and what they let a client do with a share."""
+"""Access rules: the supported ones, and the access that they grant to a client."""
 
 import base64
 import re
@@ -29,7 +29,7 @@ _Network = IPv4Network | IPv6Network
 
 
 class Client(Struct, frozen=True):
-    """Who wants to use a share: a server, as the share sees it."""
+    """The client of a share: a server, as the share sees it."""
 
     addresses: frozenset[str]
     user: str = ""
@@ -69,7 +69,7 @@ def _check_address(who: str, with_ipv6: bool) -> None:
 
 
 def is_served(protocol: str, rule: Document) -> bool:
-    """Return whether shares of a protocol can do what a rule says."""
+    """Return whether shares of a protocol support a rule."""
     return rule["access_type"] in _BY_PROTOCOL[protocol] and rule["access_level"] in LEVELS
 
 
@@ -90,9 +90,9 @@ def new_key() -> str:
 
 
 def face(rules: Iterable[Document], client: Client) -> Face:
-    """Return what the rules of a share let a client see.
+    """Return the access that the rules of a share grant to a client.
 
-    Of rules that name networks the narrowest counts, as with the kernel's NFS server.
+    Of rules for networks the narrowest counts, as in the kernel's NFS server.
     """
     found = {Face.CLOSED}
     in_force = [rule for rule in rules if rule["state"] in _IN_FORCE]

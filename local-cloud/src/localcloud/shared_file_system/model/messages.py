@@ -1,4 +1,4 @@
-"""What users are told of work that failed after its answer."""
+"""Messages to users about work that failed after its response."""
 
 from localcloud.core.store import Document
 from localcloud.shared_file_system.model.state import State

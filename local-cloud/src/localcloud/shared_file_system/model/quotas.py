@@ -1,4 +1,4 @@
-"""How much of shared file systems a project may have, and has."""
+"""Quotas of shared file systems, and the usage of projects."""
 
 from localcloud.core.store import Document
 from localcloud.shared_file_system.model.state import State
@@ -77,7 +77,7 @@ def _own(state: State, key: str) -> dict[str, int]:
 
 
 def usage(state: State, project: str, type_id: str | None = None) -> dict[str, int]:
-    """Return what a project has, of one type or of all."""
+    """Return the usage of a project, of one type or of all."""
     shares = [
         share
         for share in state.shares.find(project_id=project)

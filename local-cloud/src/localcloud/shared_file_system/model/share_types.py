@@ -1,4 +1,4 @@
-"""Share types: who may use them, what they promise, and which one a new share has."""
+"""Share types: their visibility, their capabilities, and the type of a new share."""
 
 from collections.abc import Mapping
 

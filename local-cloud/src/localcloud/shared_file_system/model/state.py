@@ -1,7 +1,7 @@
-"""What shared file systems remember, and how it is found.
+"""Documents of shared file systems, and how they are found.
 
-The ``task`` of a share or snapshot is the durable intent: a request writes it, answers, and the
-work is done afterwards, after a restart as well.
+A request writes the ``task`` of a share or snapshot and is answered; the work follows in the
+background. The task is in the store before the answer, so that a restart resumes it.
 """
 
 from datetime import datetime, timedelta
@@ -68,7 +68,7 @@ class State:
         return str(uuid4())
 
     def record(self, who: RequestContext, **fields: Any) -> Document:
-        """Return a new document of the caller's project, which is kept by whoever asks."""
+        """Return a new document of the caller's project. It is not stored yet."""
         return {
             "id": self.new_id(),
             "project_id": who.require_project(),
@@ -102,5 +102,5 @@ def found(collection: Collection, who: RequestContext, object_id: str, error: Ap
 
 
 def missing(message: str = "The resource could not be found.") -> NotFoundError:
-    """Return the error for what is not there, or may not be seen."""
+    """Return the error for an object that is missing or not visible."""
     return NotFoundError(message)

@@ -42,7 +42,7 @@ class Action(Struct, frozen=True):
     inputs: Mapping[str, Any]
     description: str
     run: Run
-    waits: bool = False  # somebody else says when it is done, and what came of it
+    waits: bool = False  # the result is reported by another request
 
 
 def declared(text: str) -> Mapping[str, Any]:

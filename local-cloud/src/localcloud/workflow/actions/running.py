@@ -47,7 +47,7 @@ class Actions:
         task.add_done_callback(lambda _: self._tasks.pop(run["id"], None))
 
     def recover(self, run: Document, again: bool, workbook: str) -> None:
-        """Go on with an action that ran when the cloud was stopped."""
+        """Resume an action that ran when the cloud was stopped."""
         try:
             waits = known.found(self._state, run["project_id"], run["name"], workbook).system.waits
         except Exception:  # noqa: BLE001  (its definition is gone)

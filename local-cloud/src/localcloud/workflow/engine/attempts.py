@@ -20,7 +20,7 @@ class Attempts:
     async def ended(
         self, execution: Document, task: Document, state: str, info: str | None
     ) -> None:
-        """Go on after an attempt that has ended in a state."""
+        """Continue after an attempt has ended in a state."""
         policies = task["policies"]
         spec = workflow_of(execution).tasks[task["name"]]
         if state == SUCCESS and "fail-on" in policies:

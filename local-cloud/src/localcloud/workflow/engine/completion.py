@@ -21,7 +21,7 @@ class Completion:
         self._contexts = contexts
 
     def join(self, task: Document, led: list[Document]) -> None:
-        """Let a task begin that others have led to."""
+        """Start a task to which other tasks have led."""
         context, versions = outbound(led)
         now = self._state.now()
         self._state.put_task(

@@ -15,7 +15,7 @@ _MOST = 1_000  # executions or tasks that one question is answered with
 
 
 def workflow_of(execution: Document) -> Workflow:
-    """Return the workflow that an execution follows, as it was when that began."""
+    """Return the workflow of an execution, as it was at its start."""
     return Workflow(execution["workflow_name"], execution["spec"])
 
 

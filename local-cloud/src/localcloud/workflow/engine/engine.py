@@ -36,7 +36,7 @@ class Engine:
         parts.subs.cancel = self._cancel_soon
 
     def begin(self) -> None:
-        """Go on with everything that had not ended when the cloud was stopped."""
+        """Resume everything that was unfinished when the cloud was stopped."""
         for run in list(self._state.action_executions.find(state=RUNNING)):
             task = self._state.tasks.get(run["task_execution_id"] or "")
             execution = task and self._state.executions.get(task["workflow_execution_id"])
@@ -62,7 +62,7 @@ class Engine:
             self.work.begin(execution_id, partial(self._advance, execution_id))
 
     def start(self, execution: Document) -> None:
-        """Begin an execution."""
+        """Start an execution."""
         self._state.executions.put(execution)
         self.soon(execution["id"])
 
@@ -190,9 +190,10 @@ class Engine:
         await self._ends.end(execution_id, state, info)
 
     async def change(self, execution_id: str, state: str, info: str | None) -> None:
-        """Put an execution into another state, and those below it as far as that concerns them.
+        """Put an execution into another state, and the executions below it as far as they are
+        affected.
 
-        Whoever calls works on the execution alone.
+        The caller must hold the execution's lock.
         """
         execution = self._state.executions.get(execution_id)
         if execution is None or execution["state"] in ENDED:
@@ -212,7 +213,7 @@ class Engine:
                     self.work.begin(child["id"], change)
 
     def rerun(self, task: Document, whole: bool, trust_id: str) -> None:
-        """Begin a task anew that has failed, and the executions above it, by means of a trust."""
+        """Start a failed task again, and the executions above it, with the rights of a trust."""
         self._parts.attempts.rerun(task, whole)
         execution = self._state.executions.get(task["workflow_execution_id"])
         while execution is not None:

@@ -24,7 +24,7 @@ class ExecutionEnds:
         self._soon = soon
 
     def verdict(self, execution: Document) -> tuple[str, str | None] | None:
-        """Return the state in which an execution ends, and why; None while it goes on."""
+        """Return the final state of an execution and its reason, or None while it runs."""
         if self._state.open_tasks(execution["id"]):
             return None
         workflow = workflow_of(execution)

@@ -14,7 +14,7 @@ from localcloud.workflow.model.state import State
 
 
 class ExecutionStarter:
-    """Begins executions."""
+    """Starts executions."""
 
     def __init__(self, state: State, trusts: Trusts, engine: Engine) -> None:
         self._state = state
@@ -22,7 +22,7 @@ class ExecutionStarter:
         self._engine = engine
 
     def asked(self, who: RequestContext, workflow: Document, **given: Any) -> Document:
-        """Begin an execution for a caller; returns it."""
+        """Start an execution for a caller; returns it."""
         project = who.require_project()
         given["params"] = self._with_env(project, given["params"])
         openstack = {

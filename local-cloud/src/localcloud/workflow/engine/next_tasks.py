@@ -22,7 +22,7 @@ class NextTasks:
         self._state = state
 
     def first(self, execution: Document) -> None:
-        """Make the tasks with which an execution begins."""
+        """Create the first tasks of an execution."""
         workflow = workflow_of(execution)
         if workflow.is_reverse:
             self.required(execution)

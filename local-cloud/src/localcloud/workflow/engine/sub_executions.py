@@ -1,4 +1,4 @@
-"""Executions as documents, and those that tasks begin."""
+"""Documents of executions, and the executions that tasks start."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from localcloud.workflow.language.workflows import Workflow, completed, inputs_o
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import RUNNING
 
-_MOST_BELOW = 500  # executions that one may begin, directly or not
+_MOST_BELOW = 500  # executions that one execution may start, directly or not
 
 
 def execution_of(state: State, workflow: Document, **given: Any) -> Document:
@@ -55,7 +55,7 @@ def execution_of(state: State, workflow: Document, **given: Any) -> Document:
 
 
 class SubExecutions:
-    """Begins executions for tasks."""
+    """Starts executions for tasks."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -67,7 +67,7 @@ class SubExecutions:
     def begin(
         self, parent: Document, task: Document, name: str, given: Mapping[str, Any], index: int
     ) -> str:
-        """Begin a workflow as a part of a task; returns why that cannot be, or ""."""
+        """Start a workflow as a part of a task; returns the reason if that is impossible, or ""."""
         project, namespace = parent["project_id"], parent["params"].get("namespace") or ""
         book = parent["workbook"]
         workflow = self._state.workflow(project, f"{book}.{name}", namespace) if book else None

@@ -30,7 +30,7 @@ from localcloud.workflow.model.states import (
 
 
 class TaskRuns:
-    """Brings tasks on, one step at a time; whoever calls works on their execution alone."""
+    """Advances tasks one step at a time. The caller must hold the lock of their execution."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class TaskRuns:
             found = await self._contexts.value(execution, task, said, task["context"])
             policies = checked_policies(found)
             if "fail-on" in spec.policies:
-                policies["fail-on"] = True  # looked at when there is a result
+                policies["fail-on"] = True  # evaluated when there is a result
             task = self._state.changed(task, policies=policies, started_at=self._state.now())
         policies = task["policies"]
         if policies.get("pause-before") and task["phase"] == "":
@@ -132,7 +132,7 @@ class TaskRuns:
             await self._schedule(execution, task, spec)
 
     async def _schedule(self, execution: Document, task: Document, spec: Task) -> None:
-        """Begin the actions or workflows of a task that are not begun, as many as may run."""
+        """Start the remaining actions or workflows of a task, within the limit of concurrency."""
         children = self._counted(task)
         begun = {each["index"] for each in children}
         items = [{}] if task["items"] is None else task["items"]

@@ -110,7 +110,7 @@ def _die_with(parent: int) -> None:
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if os.getppid() != parent:
-        os._exit(0)  # it died before the kernel was told
+        os._exit(0)  # the parent ended before the kernel was asked to report it
 
 
 def _confine() -> None:

@@ -1,4 +1,4 @@
-"""Documents as they are sent: YAML that is bounded, and of which nothing but data comes."""
+"""Documents of users: YAML of bounded size that yields only data."""
 
 from typing import Any
 

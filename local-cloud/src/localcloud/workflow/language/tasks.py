@@ -13,7 +13,7 @@ from localcloud.workflow.errors import invalid_language
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.schemas import TRANSITIONS
 
-# What may stand in the place of a task that follows.
+# Commands that may take the place of a next task.
 COMMANDS = ("noop", "fail", "succeed", "pause")
 _ITEMS = re.compile(r"\s*(\w+)\s+in\s+(\[.+\]|<%.*?%>|{{.*?}})\s*", re.DOTALL)
 _FORM = "Please use format 'var in {[some, list] | <% $.array %> }"
@@ -116,7 +116,7 @@ class Task:
 
     @property
     def reruns_safely(self) -> bool:
-        """Return whether its action may be taken again when nobody knows how far it has come."""
+        """Return whether its action may be repeated when its progress is unknown."""
         return self._said("safe-rerun") is True
 
     @property
@@ -160,7 +160,7 @@ class Task:
                 yield self.transitions[key].publish
 
     def expressions(self) -> list[Any]:
-        """Return everything that may be an expression, each by itself."""
+        """Return all texts that may be an expression, one by one."""
         next_ = [each for one in self.transitions.values() for each in one.following]
         return [
             [self.target, self.input, self.items, self.policies, self.retry_conditions],

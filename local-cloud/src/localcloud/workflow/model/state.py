@@ -144,7 +144,7 @@ class State:
         (self.executions if "spec" in child else self.action_executions).put(child)
 
     def below(self, execution: Document) -> Iterator[Document]:
-        """Yield the executions that one has begun, the deepest last."""
+        """Yield the executions that an execution has started, the deepest last."""
         for task in self.tasks_of(execution["id"]):
             for child in self.executions.find(task_execution_id=task["id"]):
                 yield child
@@ -174,9 +174,9 @@ class State:
         self.remove(oldest)
 
     def make_room_for_actions(self, project_id: str) -> None:
-        """Remove the oldest action taken by itself that has ended where a project has many.
+        """Remove the project's oldest finished standalone action if it has too many.
 
-        Raises ForbiddenError where none has.
+        Raises ForbiddenError if none has finished.
         """
         own = [
             each

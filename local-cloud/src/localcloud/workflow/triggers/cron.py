@@ -1,4 +1,4 @@
-"""Cron triggers: executions that begin at times."""
+"""Cron triggers: executions that start at certain times."""
 
 import asyncio
 import importlib
@@ -39,7 +39,7 @@ def next_time(pattern: str, now: datetime) -> str:
 
 
 class Cron:
-    """Begins executions for as long as there are triggers."""
+    """Starts executions as long as there are triggers."""
 
     def __init__(self, state: State, trusts: Trusts, starts: ExecutionStarter) -> None:
         self._state = state
@@ -75,7 +75,8 @@ class Cron:
         left = None if remaining is None else remaining - 1
         store = self._state.cloud.store
         with store.transaction():
-            # noted before anything is begun: an execution too few is better than one too many
+            # The count is written before the start. After a crash one execution is missing, which
+            # is better than a second one.
             if left == 0 or trigger["pattern"] is None:
                 self._state.cron_triggers.delete(trigger["id"])
             else:

@@ -1,4 +1,4 @@
-"""Event triggers: executions that begin when something happens in the cloud."""
+"""Event triggers: executions that start on events of the cloud."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ from localcloud.workflow.engine.execution_starter import ExecutionStarter
 from localcloud.workflow.model.state import State
 
 _LOG = logging.getLogger(__name__)
-# On which exchange of a cloud's message bus events are told, by their first word.
+# Exchanges of a cloud's message bus, by the first word of their events.
 _EXCHANGES = {
     "compute": "nova",
     "volume": "cinder",
