@@ -6,7 +6,6 @@ of that; one whose operation has ended otherwise, whatever has ended it, has fai
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from stoker.engine.service.stack_access.guards import (
     require_rest,
     require_updatable,
 )
-from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.stack_access.lookup import Finder, await_end
 from stoker.engine.service.stack_access.presenters import environment_view
 from stoker.engine.service.views.documents import resource_document, stack_document
 from stoker.kernel.addresses import StackAddress
@@ -37,8 +36,6 @@ from stoker.kernel.errors import (
     NotSupportedError,
 )
 
-_PAUSES = [0.005 * 1.5**number for number in range(16)]
-"""Seconds between looks at a removal that was accepted; after seven in all the answer is given."""
 _TAKEN = "Stack SNAPSHOT completed successfully"
 
 
@@ -127,12 +124,7 @@ class SnapshotService:
                 raise _not_found(snapshot_id)
 
         await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
-        # whoever drives the stack may be another process, which tells nobody here
-        for pause in _PAUSES:
-            found = await self._store.operation_status(operation.id)
-            if found is None or found[0].final:
-                return
-            await asyncio.sleep(pause)
+        await await_end(self._store, operation.id)
 
     async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
         """Record a restore: the stack is brought to what the snapshot says and holds.

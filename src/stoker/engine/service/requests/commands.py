@@ -13,7 +13,6 @@ test_cancel.py, test_client_tokens.py, test_accepted_plans.py and test_change_se
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from functools import partial
 from typing import Any
@@ -59,7 +58,12 @@ from stoker.engine.service.stack_access.guards import (
     require_updatable,
     require_walkable,
 )
-from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_by_any_id
+from stoker.engine.service.stack_access.lookup import (
+    Finder,
+    await_end,
+    current_rows,
+    row_by_any_id,
+)
 from stoker.engine.service.stack_access.shared_values import export_names, require_shared
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NotSupportedError
@@ -68,8 +72,6 @@ from stoker.kernel.values import replace
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
 """Whether the stack is rolled back."""
-_MARK_PAUSES = [0.005 * 1.5**number for number in range(16)]
-"""Seconds between polls of an accepted mark; the request is answered after seven in all."""
 
 
 class Operations:
@@ -300,12 +302,7 @@ class Operations:
         await self._ports.store.commit(
             PublicChange(stack.id, operations=(operation,), guards=(check,))
         )
-        # The engine of the stack may be another process, which does not notify this one.
-        for pause in _MARK_PAUSES:
-            found = await self._ports.store.operation_status(operation.id)
-            if found is None or found[0].final:
-                return
-            await asyncio.sleep(pause)
+        await await_end(self._ports.store, operation.id)
 
 
 def _creation(request: StackRequest, *, disable_rollback: bool) -> ChangeRequest:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 
 from stoker.engine.execution.calls.hooks import hook_of
-from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.interfaces import Ports, Store
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
 from stoker.kernel.addresses import OWN_ID, StackAddress, parse_arn
@@ -17,6 +18,8 @@ from stoker.kernel.errors import (
     ValidationError,
 )
 from stoker.kernel.values import replace
+
+_END_PAUSES = [0.005 * 1.5**number for number in range(16)]  # seconds, seven in all
 
 
 def _not_found(name: str, stack_id: str | None = None) -> NotFoundError:
@@ -71,6 +74,18 @@ def current_rows(rows: Sequence[Resource]) -> list[Resource]:
         for row in rows
         if row.replaced_by is None or (row.name not in names and row.replaced_by not in ids)
     ]
+
+
+async def await_end(store: Store, operation_id: str) -> None:
+    """Return when an operation has ended, or after seven seconds.
+
+    The engine of the stack may be another process, which does not notify this one.
+    """
+    for pause_seconds in _END_PAUSES:
+        found = await store.operation_status(operation_id)
+        if found is None or found[0].final:
+            return
+        await asyncio.sleep(pause_seconds)
 
 
 class Finder:
