@@ -98,8 +98,10 @@ def configuration_page() -> str:
         rows = [_row(option) for option in options if option.dest not in without]
         if rows:
             titles = ["| Option | Type | Default | Meaning |", "|---|---|---|---|"]
-            heading = ", ".join(f"[{group}]" for group in groups)
-            lines += ["", f"## {heading}", "", *titles, *rows]
+            first, *others = groups
+            names = ", ".join(f"`[{group}]`" for group in others)
+            same = ["", f"The sections {names} have the same options."] if others else []
+            lines += ["", f"## [{first}]", *same, "", *titles, *rows]
     return "\n".join([*lines, *_without_effect(), ""])
 
 
