@@ -250,7 +250,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what has arrived, unless the request is refused already."""
+        """Parse the received bytes, unless the request is refused already."""
         if self._refusal is not None:
             return
         idle = self.cycle is None or self.cycle.response_complete

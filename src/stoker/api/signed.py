@@ -1,4 +1,4 @@
-"""Who sends a request that is signed with an EC2 key, or that has a token instead."""
+"""Senders of requests that are signed with an EC2 key, or that have a token instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.kernel.errors import ACCESS_DENIED, ForbiddenError
 
 
 class Senders(Struct, frozen=True):
-    """Tells who sends a request."""
+    """Identifies the sender of a request."""
 
     verify: VerifySignature
     authenticate: Authenticate
@@ -21,7 +21,7 @@ class Senders(Struct, frozen=True):
     async def sender(
         self, request: Request, parameters: Mapping[str, str], body: bytes = b""
     ) -> Caller:
-        """Who sends a request; ``parameters`` are those of the query and of a form.
+        """Return the sender of a request; ``parameters`` are those of the query and of a form.
 
         Raises the refusals of :class:`stoker.api.ports.VerifySignature`.
         """

@@ -1,4 +1,4 @@
-"""Servers as commands name them, and what a command passes on to a program in or beside one."""
+"""Servers in arguments of commands, and the arguments for a program in or beside one."""
 
 from __future__ import annotations
 
@@ -77,21 +77,21 @@ def _commands(servers: Iterable[str]) -> str:
 
 
 def wanted_server(stack: str, resource: str | None) -> str:
-    """What :func:`find_server` takes for the arguments STACK and SERVER of a command."""
+    """Return the arguments of :func:`find_server` for STACK and SERVER of a command."""
     return stack if resource is None else f"{stack}/{resource}"
 
 
 class PassingOn(click.Command):
-    """A command that hands what stands behind ``--`` on to another program, as it is."""
+    """A command that passes the words after ``--`` to another program, unchanged."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep what stands behind the first ``--``; the rest is for the command itself."""
+        """Keep the words after the first ``--``; the rest is for the command itself."""
         at = args.index("--") if "--" in args else len(args)
         ctx.meta[_PASSED_ON] = tuple(args[at + 1 :])
         return super().parse_args(ctx, args[:at])
 
     @staticmethod
     def words() -> tuple[str, ...]:
-        """What stood behind ``--`` of the command that runs."""
+        """Return the words after ``--`` of the running command."""
         found: tuple[str, ...] = click.get_current_context().meta[_PASSED_ON]
         return found

@@ -1,8 +1,8 @@
 """Errors of a cloud, in the cloud's own words.
 
-Resource types and engines must tell "gone" from "busy" from "broken" without importing the SDK
-(its import is slow), so faults are recognised by what they carry, not by their class. Answers to
-our own requests become :class:`CloudError`; exceptions of openstacksdk and keystoneauth are read
+Resource types and engines must distinguish "gone" from "busy" and "broken" without importing the
+SDK, whose import is slow. So faults are recognised by their contents, not by their class. Answers
+to our own requests become :class:`CloudError`; exceptions of openstacksdk and keystoneauth are read
 in place.
 """
 

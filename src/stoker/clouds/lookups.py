@@ -1,8 +1,8 @@
-"""Names into ids, and whether an object exists, asked of a cloud.
+"""Resolves names to ids, and checks whether an object exists, with requests to a cloud.
 
-A value may be a name or an id. What looks like an id is asked for as such first; otherwise the
-service's list is narrowed by name. Answers are kept for a short time, per connection: a template
-with a hundred servers names the same image a hundred times.
+A value may be a name or an id. A value that looks like an id is first requested as such; otherwise
+the service's list is filtered by name. Answers are cached for a short time, per connection: a
+template with a hundred servers names the same image a hundred times.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class NoSuchObjectError(LookupFailedError):
 
 
 class Unanswered(str):
-    """Why the service could not say whether a value is right."""
+    """The reason why the service could not say whether a value is right."""
 
 
 class Lookups:
@@ -127,7 +127,7 @@ class Lookups:
         return names
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
-        """Why a value breaks a custom constraint that asks a cloud; None when it holds."""
+        """Return why a value violates a custom constraint of a cloud; None when it holds."""
         if constraint == remote_clouds.CONSTRAINT:
             return remote_clouds.fault_of(cloud, value)
         finder = finder_of(constraint)
@@ -164,7 +164,7 @@ class Lookups:
         return [None if isinstance(reason, Unanswered) else reason for reason in reasons]
 
     def close(self) -> None:
-        """Begin no more questions."""
+        """Start no more lookups."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _each_once(self, items: Sequence[Item], ask: Callable[[Item], Answer]) -> list[Answer]:

@@ -1,4 +1,4 @@
-"""What secrets hold."""
+"""The contents of secrets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _ERRORS = 400
 
 
 def payload_of(cloud: Any, secret_ref: str) -> str | None:
-    """What a secret holds: a text, or other content in base64; None if it is empty or gone."""
+    """Return the contents of a secret: text, or base64 of other bytes; None if empty or gone."""
     found = SECRETS.find(cloud, secret_ref)
     return None if found is None else payload_in(cloud, found)
 
 
 def payload_in(cloud: Any, secret: Object) -> str | None:
-    """Return the same for a secret of which the service has told."""
+    """Return the same for a secret in a response of the service."""
     kind = str((secret.get("content_types") or {}).get("default") or _TEXT)
     answer = cloud.key_manager.request(
         SECRETS.at(secret["secret_ref"], "/payload"), "GET", headers={"Accept": kind}

@@ -1,7 +1,7 @@
-"""The configuration: options, the files that set them, and what is wrong with these."""
+"""The configuration: options, the files that set them, and the faults of these files."""
 
 from stoker.kernel.lazy import defer
 
-# oslo.config needs it for options that are URIs, of which there are none here; it takes as long to
-# load as all of oslo.config
+# oslo.config needs it for options that are URIs, and there are none here. It takes as long to load
+# as all of oslo.config.
 defer("rfc3986")

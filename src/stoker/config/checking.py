@@ -1,4 +1,4 @@
-"""What is wrong with files of options, and what in them has no effect, by file and line."""
+"""Faults of configuration files, and options without effect, by file and line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEAR = 0.75
 
 
 class Kind(StrEnum):
-    """How bad it is."""
+    """The severity of a finding."""
 
     WRONG = "error"
     UNKNOWN = "unknown"
@@ -43,7 +43,7 @@ class Setting(Struct, frozen=True):
 
 
 class Finding(Struct, frozen=True):
-    """What is to be said of a setting, or of a file."""
+    """A finding about an option, or about a file."""
 
     kind: Kind
     file: Path
@@ -82,7 +82,7 @@ def check(files: Iterable[Path], conf: ConfigOpts) -> list[Finding]:
 
 
 def said_of(message: str, files: Sequence[Path]) -> Finding:
-    """A finding for a message on what files say together, at the option that it begins with."""
+    """Return a finding for a message on several files, at its first option."""
     at = [s for s in settings_in(files) if message.startswith(f"[{s.group}] {s.name} ")]
     if not at:
         return Finding(Kind.WRONG, files[-1], 0, "", message)
@@ -157,7 +157,7 @@ def _all_groups() -> list[str]:
 
 
 def _wrong_value(setting: Setting, conf: ConfigOpts) -> Finding | None:
-    """What is wrong with a value; that of a secret is not repeated."""
+    """Return the fault of a value; that of a secret is not quoted."""
     place = _option_at(setting.group, setting.name)
     if place is None:
         return None

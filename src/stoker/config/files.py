@@ -1,4 +1,4 @@
-"""Which files set options."""
+"""The files that set options."""
 
 from __future__ import annotations
 

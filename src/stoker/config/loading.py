@@ -18,7 +18,7 @@ def load(given: ConfigFiles | Sequence[Path] = ()) -> cfg.ConfigOpts:
     Raises ``oslo_config.cfg.Error`` naming the file or the option that is wrong.
     """
     read = given if isinstance(given, ConfigFiles) else ConfigFiles(tuple(given))
-    # old names are told with file and line by who reads files
+    # the check of files reports old names with file and line
     logging.getLogger("oslo_config").setLevel(logging.ERROR)
     conf = cfg.ConfigOpts()
     for group, options in GROUPS.items():

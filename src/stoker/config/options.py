@@ -1,8 +1,9 @@
-"""Every option that has an effect, once. Names and defaults are those of Heat where Heat has the
-option, so that a ``heat.conf`` can be read as it is.
+"""Every option that has an effect, once.
 
-What Heat has besides is in :mod:`stoker.config.ignored`. The group ``oslo_policy`` is registered by
-oslo.policy itself. Importing oslo.config takes about 0.1 s; nothing else is imported here.
+Names and defaults are those of Heat where Heat has the option, so that a ``heat.conf`` can be read
+as it is. Heat's other options are in :mod:`stoker.config.ignored`. The group ``oslo_policy`` is
+registered by oslo.policy itself. Importing oslo.config takes about 0.1 s; nothing else is imported
+here.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _comment(text: str) -> list[str]:
 
 
 def written(value: object) -> str:
-    """A default as it would stand in a file; ``<None>`` for none."""
+    """Return a default as a file would have it; ``<None>`` for none."""
     if value is None:
         return "<None>"
     if isinstance(value, bool):

@@ -40,7 +40,7 @@ class Authenticator:
 
     A service that works on behalf of a user sends a token of its own beside that of the user
     (``X-Service-Token``). If it has one of ``service_token_roles``, the user's may have expired
-    meanwhile, for as long as the identity service allows. This is what keystonemiddleware does.
+    meanwhile, for as long as the identity service allows, as with keystonemiddleware.
     """
 
     def __init__(

@@ -42,9 +42,9 @@ class ResourceAddress(Struct, frozen=True):
 
 
 def parse_arn(text: str) -> StackAddress | ResourceAddress | None:
-    """The address that an ARN names, or None when the text is not one of ours.
+    """Return the address that an ARN names, or None if the text is not one of ours.
 
-    URL-encoded ARNs are accepted, as clients send them wherever a stack name may stand.
+    URL-encoded ARNs are accepted, because clients send them in place of stack names.
     """
     match = _ARN.fullmatch(unquote(text) if text.startswith("arn%3A") else text)
     if match is None:

@@ -171,7 +171,7 @@ class ActionInProgressError(RequestError):
 
 
 class PlanOutdatedError(RequestError):
-    """What a plan that was accepted relied on has changed since it was made."""
+    """The stack or its resources have changed since the accepted plan was made."""
 
     error_type = PLAN_OUTDATED
 
@@ -207,11 +207,11 @@ class NotSupportedError(RequestError):
 
 
 class ExportInUseError(NotSupportedError):
-    """Other stacks import what would go."""
+    """Other stacks import the export that would be removed."""
 
 
 def is_final(error: Exception) -> bool:
-    """Whether an error is a refusal that no later attempt changes."""
+    """Return whether an error is a refusal that no later attempt changes."""
     return isinstance(error, RequestError) and not isinstance(error, UnavailableError)
 
 

@@ -63,8 +63,8 @@ def give_back() -> None:
 
 _M_MMAP_THRESHOLD, _M_TRIM_THRESHOLD, _M_ARENA_MAX = -3, -1, -8
 _ALLOCATOR = {
-    # Without a fixed threshold it grows to 32 MiB with the first large text that is freed, and
-    # texts below it stay in the arena of the thread that has read them.
+    # Without a fixed threshold it grows to 32 MiB with the first large text that is freed. Texts
+    # below it then stay in the arena of the thread that has read them.
     _M_MMAP_THRESHOLD: 512 * 1024,
     _M_TRIM_THRESHOLD: 4 * 1024 * 1024,
     # one for each thread, eight for each core, would each keep what its thread needed once

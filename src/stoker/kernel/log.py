@@ -24,7 +24,7 @@ _mask: ContextVar[Callable[[str], str] | None] = ContextVar("mask", default=None
 def request(request_id: str, across: str | None = None) -> Iterator[None]:
     """Name this request in every log line within the ``with`` block.
 
-    ``across`` is the id by which other services know it, if that is another one.
+    ``across`` is its id in other services, if that is another one.
     """
     token = _request.set((request_id, across or request_id))
     try:
@@ -34,7 +34,7 @@ def request(request_id: str, across: str | None = None) -> Iterator[None]:
 
 
 def request_across() -> str | None:
-    """The id by which all services know the request that is being served; None outside of any."""
+    """Return the id of the current request that all services share; None outside of a request."""
     current = _request.get()
     return None if current is None else current[1]
 
@@ -45,13 +45,13 @@ def conceal(mask: Callable[[str], str]) -> None:
 
 
 def concealed(text: str) -> str:
-    """The text of a line without secrets: those that the task knows, and what looks like one."""
+    """Return the text of a line without secrets, known ones and probable ones."""
     mask = _mask.get()
     return redacted(text if mask is None else mask(text))
 
 
 def concealed_value(name: str, text: str) -> str:
-    """The value of a name without secrets; the name may tell that all of it is one."""
+    """Return the value of a name without secrets; the name may mark all of it as one."""
     return HIDDEN if names_secret(name) else concealed(text)
 
 
@@ -66,7 +66,7 @@ class Log:
         self._tell(logging.INFO, event, values)
 
     def warning(self, event: str, **values: object) -> None:
-        """Something that an operator may have to look at."""
+        """Log an event that an operator may have to check."""
         self._tell(logging.WARNING, event, values)
 
     def error(self, event: str, *, exc_info: BaseException | None = None, **values: object) -> None:

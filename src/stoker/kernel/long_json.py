@@ -46,7 +46,7 @@ def read(text: str, constant: Callable[[str], Any], most: float = MOST_VALUES) -
 
 
 class _Reader:
-    """Tries to read each value within a window; what is longer is opened and read in parts."""
+    """Tries to read each value within a window; a longer one is opened and read in parts."""
 
     def __init__(self, text: str, constant: Callable[[str], Any], most: float) -> None:
         self._text = text
@@ -145,7 +145,7 @@ class _Reader:
                 return found, end
 
     def _next(self, at: int, closing: str) -> tuple[int, bool]:
-        """Where the next member begins, or the end and True."""
+        """Return the position of the next member, or the end and True."""
         end = self._space(at)
         if self._text.startswith(closing, end):
             return end + 1, True
@@ -158,7 +158,7 @@ class _Reader:
         return match.end() if match else at
 
     def _count(self, end: int) -> None:
-        """Count the values up to here by what stands between them and before them."""
+        """Count the values up to here, by the separators between them."""
         time_limit.check()
         marks = _STRINGS.sub("", self._text[self._counted : end])
         self._values += marks.count(",") + marks.count("[") + marks.count("{")
@@ -200,7 +200,7 @@ def _is_plain(value: Any, most: int = _PLAIN) -> bool:
 
 
 def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
-    """The JSON text of a value, which ``write`` gives for what is short."""
+    """Yield the JSON text of a value in pieces; ``write`` converts the short parts."""
     time_limit.check()
     if is_short(value, most):
         yield write(value)
@@ -230,7 +230,7 @@ def _joined(
     write: Callable[[Any], str],
     most: int,
 ) -> Iterator[str]:
-    """Members that are short are written together, long ones each by itself."""
+    """Yield the members: short ones are joined into one text, long ones are separate."""
     between = brackets[0]
     while some := list(islice(members, _TOGETHER)):
         time_limit.check()

@@ -1,6 +1,6 @@
-"""Hides in texts what looks like a secret, whoever has put it there: tokens, passwords, keys.
+"""Hides probable secrets in texts, whatever their origin: tokens, passwords, keys.
 
-It is the last line of defence of the log, in which no secret should stand in the first place.
+It is the last line of defence of the log, which should receive no secret in the first place.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def redacted(text: str) -> str:
-    """The text with ``***`` in the place of what looks like a secret."""
+    """Return the text with ``***`` in place of each probable secret."""
     for whole in (_PEM, _FERNET):
         text = _pattern(whole).sub(HIDDEN, text)
     for after in (_IN_URL, _FURTHER, _BEARER):

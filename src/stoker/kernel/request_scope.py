@@ -1,5 +1,6 @@
-"""Whether somebody waits for what is done: who has asked over HTTP wants to hear within seconds
-that it cannot be done now, while what goes on by itself waits as long as it takes.
+"""Marks work done on behalf of an HTTP request.
+
+Such work fails after a few seconds if the database does not respond; background work waits.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _request: ContextVar[_Request | None] = ContextVar("request that is to be answer
 
 @contextmanager
 def request_scope() -> Iterator[None]:
-    """Answer a request inside the block. What it has begun and left behind waits for nobody."""
+    """Answer a request inside the block.
+
+    Background tasks that it has started count as its work no longer.
+    """
     request = _Request()
     token = _request.set(request)
     try:
@@ -31,6 +35,6 @@ def request_scope() -> Iterator[None]:
 
 
 def in_request() -> bool:
-    """Return whether a request is to be answered by what is done here."""
+    """Return whether the current work is done for a request that waits."""
     request = _request.get()
     return request is not None and request.is_open

@@ -1,7 +1,7 @@
-"""Whom work is done for, and the time that it may take. What walks over input asks now and then.
+"""Limits the computing time of work on user input; the work itself calls :func:`check`.
 
-A thread cannot be stopped from outside. Work that is begun within :func:`limited` is stopped by
-the next :func:`check` after its time; outside of it, a check does nothing.
+A thread cannot be stopped from outside. Work inside :func:`limited` is stopped by the next
+:func:`check` after its time; outside of it, a check does nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _here = threading.local()
 
 
 class _Limit:
-    """So many seconds of computing from now on."""
+    """A number of seconds of computing from now on."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -28,9 +28,9 @@ class _Limit:
         self._not_before = time.monotonic() + seconds
 
     def is_over(self) -> bool:
-        """Return whether this thread has computed for so long.
+        """Return whether this thread has computed for the whole limit.
 
-        It has not while less time has gone by, and that is told in a tenth of the time.
+        The elapsed time is checked first, because that takes a tenth of the time.
         """
         if time.monotonic() < self._not_before:
             return False

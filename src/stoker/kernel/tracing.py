@@ -1,7 +1,7 @@
-"""Spans of traces, for those who want to follow a request from the client to the cloud.
+"""Spans of traces, which follow a request from the client to the cloud.
 
-Nothing is traced unless :func:`install` was called, and nothing is imported: a span costs a look at
-one variable then.
+Without :func:`install` nothing is traced and nothing is imported: a span then costs the read of one
+variable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Tracing(Protocol):
         """A span around a block; its trace and its parent as for :func:`span`."""
 
     def headers(self) -> Mapping[str, str]:
-        """Headers by which another service goes on with the trace."""
+        """Return the headers that let another service continue the trace."""
 
 
 _NOTHING: AbstractContextManager[object] = nullcontext()
@@ -36,14 +36,14 @@ def install(tracing: Tracing | None) -> None:
 def span(
     name: str, trace: str | None = None, parent: str | None = None, **attributes: str
 ) -> AbstractContextManager[object]:
-    """A span around a block.
+    """Open a span around a block.
 
-    ``trace`` is the id of the request (``req-UUID``) whose trace it belongs to, if it begins one;
+    ``trace`` is the id of the request (``req-UUID``) whose trace it belongs to, if it starts one;
     ``parent`` is the header ``traceparent`` of a client that is traced itself.
     """
     return _installed[0].span(name, trace, parent, attributes) if _installed else _NOTHING
 
 
 def headers() -> Mapping[str, str]:
-    """Headers by which another service goes on with the trace."""
+    """Return the headers that let another service continue the trace."""
     return _installed[0].headers() if _installed else _NO_HEADERS

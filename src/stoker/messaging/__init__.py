@@ -1,1 +1,1 @@
-"""How messages leave: what commits have left in the outbox goes to the bus and to queues."""
+"""Delivery of the messages in the outbox to the message bus and to queues."""

@@ -27,10 +27,10 @@ _Job = tuple[Sequence[Message], "Future[int]"]
 
 
 class Bus(MessageSink):
-    """Publishes notifications, on a thread of its own.
+    """Publishes notifications, on its own thread.
 
-    Nobody joins that thread: it may wait for a broker that is away, and what the library imports
-    makes threads that import it impossible to join.
+    The thread is never joined: it may wait for an unavailable broker, and the library's imports
+    make threads that import it impossible to join.
     """
 
     def __init__(self, settings: BusSettings) -> None:

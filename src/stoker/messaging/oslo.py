@@ -47,7 +47,7 @@ class Publisher:
         )
 
     def publish(self, notification: Mapping[str, Any], context: Mapping[str, Any]) -> None:
-        """Return once all drivers have it, a broker in its queues. Raises what the library does."""
+        """Return once all drivers have it, a broker in its queues. Raise the library's errors."""
         priority = str(notification["priority"])
         for extension in self._drivers:
             driver = extension.obj
@@ -55,7 +55,7 @@ class Publisher:
                 driver.notify(dict(context), dict(notification), priority, _TRIES_AGAIN)
                 continue
             for topic in driver.topics:
-                # the driver does the same, and tells nobody of what goes wrong
+                # the driver does the same, and hides its failures
                 self._transport._send_notification(  # noqa: SLF001
                     oslo_messaging.Target(topic=f"{topic}.{priority.lower()}"),
                     dict(context),

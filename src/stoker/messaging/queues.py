@@ -1,7 +1,7 @@
 """Events for queues of the messaging service, which the environments of stacks name.
 
-They are sent with the credentials of their stack. What a queue would not keep any more, since the
-service was away for longer than that, is dropped.
+They are sent with the credentials of their stack. An event that is older than the queue would keep
+it, because the service was unavailable for so long, is dropped.
 """
 
 from __future__ import annotations

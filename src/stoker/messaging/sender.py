@@ -1,7 +1,7 @@
-"""Takes messages out of the outbox, in small bites, and forgets those that have arrived.
+"""Sends the messages of the outbox in small batches, and deletes the delivered ones.
 
-Whoever gives a message to others and dies before that is recorded leaves it to the next process,
-which gives it again. A receiver who is away holds up his lane alone; what waits is bounded.
+A process that dies between delivery and deletion leaves the message to the next process, which
+sends it again. An unavailable receiver delays its own lane only; the backlog is bounded.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MOST_RESTING = 200  # lanes; while this many are paused, all are
 
 
 class MessageSink(Protocol):
-    """Gives messages to whoever they are for."""
+    """Delivers messages to their receivers."""
 
     async def carry(self, messages: Sequence[Message]) -> int:
         """Give the messages of one lane, in order; how many of the first have arrived, or will
@@ -38,7 +38,7 @@ class MessageSink(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 class Sender:
@@ -57,11 +57,11 @@ class Sender:
         outbox.listen(self._news.set)
 
     def start(self) -> None:
-        """Begin with what an earlier process has left."""
+        """Start with the messages of earlier processes."""
         self._background.start()
 
     async def close(self) -> None:
-        """Leave what has not gone yet to the next process."""
+        """Stop; the next process sends the remaining messages."""
         await self._background.close()
         self._carrier.close()
 

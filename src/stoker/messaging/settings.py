@@ -1,4 +1,4 @@
-"""What options say of notifications."""
+"""Settings of notifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEVELS = ("AUDIT", "DEBUG", "INFO", "WARN", "ERROR", "CRITICAL")
 
 
 class BusSettings(Struct, frozen=True):
-    """What options say of notifications."""
+    """The options of notifications."""
 
     drivers: tuple[str, ...] = ()
     topics: tuple[str, ...] = ("notifications",)
@@ -37,7 +37,7 @@ class BusSettings(Struct, frozen=True):
 
 
 class MessageBusError(ValueError):
-    """The options of notifications cannot be used. The text says why, and what to do."""
+    """The options of notifications cannot be used. The text has the reason and the remedy."""
 
 
 def require_library() -> None:

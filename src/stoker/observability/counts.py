@@ -1,7 +1,6 @@
-"""Counts what happens: plain numbers in memory, which cost next to nothing and begin anew with each
-start.
+"""Counts events in plain numbers in memory, which cost next to nothing and start at zero.
 
-Labels are bounded: whatever a user can name is counted as "other".
+Labels are bounded: any value that a user can choose is counted as "other".
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Labels = tuple[str, ...]
 
 
 class Histogram:
-    """How often something took how long, in seconds."""
+    """A histogram of durations in seconds."""
 
     __slots__ = ("bounds", "counts", "sum")
 
@@ -45,7 +44,7 @@ class Histogram:
 
 
 class Counts(Observer):
-    """What has happened in this process."""
+    """The counts of this process."""
 
     def __init__(self, clock: Clock, knows_type: Callable[[str], bool]) -> None:
         self._clock = clock
@@ -67,7 +66,7 @@ class Counts(Observer):
         self.request_times: dict[Labels, Histogram] = defaultdict(lambda: Histogram(OF_CALLS))
 
     def committed(self, change: Change, *, certain: bool) -> None:
-        """Count what a change tells of: operations that have ended, actions on resources."""
+        """Count the ended operations and the actions on resources of a change."""
         if not certain:
             self.lost_changes += 1
             return

@@ -21,7 +21,7 @@ from stoker.observability.counts import Counts, Histogram, Labels
 
 
 class Snapshot(Struct, frozen=True):
-    """What is so at the moment, and what others have counted."""
+    """The current state, and the counts."""
 
     # By status: number of operations, and age of the oldest one in seconds.
     open_operations: Mapping[str, tuple[int, float]]

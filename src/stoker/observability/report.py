@@ -1,4 +1,4 @@
-"""What the service says of itself, to operators and to Prometheus."""
+"""Reports of the service about itself, for operators and for Prometheus."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PATIENCE = 5.0  # seconds after which an unresponsive database counts as unreac
 
 
 class Work(Struct, frozen=True):
-    """What a process drives, and how the work is shared."""
+    """The stacks that a process drives, and the distribution of the work."""
 
     driven: int  # stacks that this process drives at the moment
     due: int  # stacks that could be driven now, and wait for an engine
@@ -42,7 +42,7 @@ class StoreState(Protocol):
 
 @dataclass(slots=True)
 class Report:
-    """Puts together what others know. Lives on the event loop."""
+    """Combines the reports of all parts. Lives on the event loop."""
 
     counts: Counts
     clock: Clock
@@ -76,7 +76,7 @@ class Report:
         return text
 
     async def details(self) -> Mapping[str, Any]:
-        """What an operator wants to know at a glance; ``fault`` says what does not work."""
+        """Return an overview for operators; ``fault`` names the broken part."""
         told: dict[str, Any] = {
             "version": __version__,
             "event_loop": self.pauses(),

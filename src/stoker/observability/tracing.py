@@ -1,6 +1,6 @@
-"""Traces for OpenTelemetry. Its packages are an extra, imported only where an endpoint is named.
+"""Traces for OpenTelemetry. Its packages are an extra, imported only if an endpoint is set.
 
-The trace of a request has the request's own id: what goes on after it was answered, perhaps in
+The trace of a request has the request's own id: work that continues after the answer, perhaps in
 another process, belongs to the same trace.
 """
 
@@ -70,7 +70,7 @@ class Traces:
         return carrier
 
     def _beginning(self, request_id: str) -> Any:
-        """The context of a request, of which nobody has recorded a span."""
+        """Return the context of a request without a recorded span."""
         found = _REQUEST.fullmatch(request_id)
         if found is None:
             return None
@@ -85,15 +85,15 @@ class Traces:
         return self._api.set_span_in_context(self._api.NonRecordingSpan(remote))
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the remaining spans."""
         self._provider.shutdown()
 
 
 @contextmanager
 def traced(options: Any) -> Iterator[None]:
-    """Trace what happens within the block, as the options of ``[opentelemetry]`` say.
+    """Trace the work within the block, as the options of ``[opentelemetry]`` say.
 
-    Raises ValueError where the packages for it are missing.
+    Raises ValueError if the packages for it are missing.
     """
     try:
         otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")

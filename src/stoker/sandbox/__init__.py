@@ -1,1 +1,1 @@
-"""Processes that compute what users wrote, within limits that the kernel holds."""
+"""Processes that evaluate texts of users, within limits that the kernel enforces."""

@@ -1,4 +1,4 @@
-"""A helper: a process that computes what users wrote, one job after another.
+"""A helper: a process that evaluates texts of users, one job after another.
 
 ``python -I -m stoker.sandbox PARENT ITERATIONS MEMORY``, with a socket as standard input. It gives
 up everything that it does not need before it takes the first job: no files, no sockets, no
@@ -44,11 +44,11 @@ def _die_with(parent: int) -> None:
     libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if os.getppid() != parent:
-        os._exit(0)  # it died before the kernel was told
+        os._exit(0)  # it died before the kernel had the request
 
 
 def _confine() -> None:
-    """What is needed is open and imported by now."""
+    """Give up all rights; everything needed is open and imported by now."""
     for limit, value in (
         (resource.RLIMIT_AS, _memory(0) + MEMORY),
         (resource.RLIMIT_CORE, 0),

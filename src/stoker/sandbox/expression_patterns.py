@@ -50,13 +50,13 @@ def matches_text(string: str, regexp: str) -> bool:
 
 
 def search(context: Any, regexp: Pattern, string: str, selector: Any = None) -> Any:
-    """The first match, or what the selector makes of it; None without one."""
+    """Return the first match, or the selector's value for it; None without one."""
     match = regexp.search(string)
     return None if match is None else _selected(context, match, selector)
 
 
 def search_all(context: Any, regexp: Pattern, string: str, selector: Any = None) -> Iterator[Any]:
-    """All matches, or what the selector makes of each."""
+    """Return all matches, or the selector's value for each."""
     for match in regexp.of.finditer(string):
         yield _selected(context, match, selector)
 
@@ -90,7 +90,7 @@ def replace(regexp: Pattern, string: str, repl: str, count: int = 0) -> str:
 
 
 def replace_by(context: Any, regexp: Pattern, string: str, repl: Any, count: int = 0) -> str:
-    """The text with the matches replaced by what an expression makes of them."""
+    """Return the text with the matches replaced by the values of an expression for them."""
 
     def replacement(match: Any) -> str:
         return str(repl(_published(context, match)))
@@ -99,7 +99,7 @@ def replace_by(context: Any, regexp: Pattern, string: str, repl: Any, count: int
 
 
 def replace_text_by(context: Any, string: str, regexp: Pattern, repl: Any, count: int = 0) -> str:
-    """As :func:`replace_by`, of a text."""
+    """Act as :func:`replace_by`, on a text."""
     return replace_by(context, regexp, string, repl, count)
 
 

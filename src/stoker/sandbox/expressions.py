@@ -44,7 +44,7 @@ class Expressions:
             raise JobError("form", reason[:_MAX_REASON]) from None
 
     def evaluate(self, expression: str, data: Any) -> Any:
-        """The value of an expression over data, which consists of what templates can hold."""
+        """Return the value of an expression over data of the kinds that templates have."""
         statement = self.parse(expression)
         context = self._context.create_child_context()
         try:
@@ -61,7 +61,7 @@ class Expressions:
 
 
 def _check(value: Any) -> None:
-    """Refuse what a template cannot hold: objects of the library, and endless numbers."""
+    """Refuse values that a template cannot hold: objects of the library, and infinite numbers."""
     for item in chain.from_iterable(levels(value, keys=True)):
         if isinstance(item, dict | list):
             continue

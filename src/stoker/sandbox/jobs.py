@@ -1,8 +1,8 @@
-"""What goes between the service and a helper: frames of jobs and of answers.
+"""Frames of jobs and of answers between the service and a helper.
 
-A job is pickled, as a helper may trust the service. An answer is JSON, as the service may not
-trust a helper that has computed for a user. JSON has fewer kinds of keys than templates: maps with
-other keys than text are written as lists of pairs.
+A job is pickled, as a helper may trust the service. An answer is JSON, as the service may not trust
+a helper that has computed for a user. JSON has fewer kinds of keys than templates: maps with other
+keys than text are written as lists of pairs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class JobError(Exception):
 
 
 class Job(NamedTuple):
-    """What a helper is to do."""
+    """A job for a helper."""
 
     kind: str
     seconds: float  # seconds of computing for the job
@@ -43,7 +43,7 @@ class Job(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a helper has to say."""
+    """The answer of a helper."""
 
     value: Any
     refused: tuple[str, str] | None

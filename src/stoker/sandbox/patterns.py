@@ -27,5 +27,5 @@ def compiled(pattern: str, flags: int = 0) -> Any:
 
 
 def fitting(pattern: str, *texts: str) -> list[bool]:
-    """Of each text whether a pattern matches it from start to end."""
+    """Return for each text whether a pattern matches it from start to end."""
     return [compiled(pattern).fullmatch(text) is not None for text in texts]

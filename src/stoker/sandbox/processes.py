@@ -78,7 +78,7 @@ class Process:
         return bytes(found)
 
     def _signal(self) -> int | None:
-        """What has ended the process, whose end of the channel is closed."""
+        """Return the signal that ended the process, whose end of the channel is closed."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = self._process.wait(2)
             return -code if code < 0 else None
@@ -97,7 +97,7 @@ class Process:
 
 
 class Pool:
-    """At most so many helpers; none before the first job.
+    """A bounded number of helpers; none before the first job.
 
     A job that finds its helper killed from outside, as by a kernel that is short of memory, is
     given to another one, once.

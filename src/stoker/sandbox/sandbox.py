@@ -67,7 +67,7 @@ class Sandbox:
         return self._remembered(seconds, "compile", pattern)
 
     def fit(self, pattern: str, texts: Sequence[str], seconds: float) -> tuple[list[bool], float]:
-        """Of each text whether a pattern matches it from start to end."""
+        """Return for each text whether a pattern matches it from start to end."""
         return self._remembered(seconds, "fit", pattern, *texts)
 
     def close(self) -> None:

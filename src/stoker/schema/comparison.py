@@ -11,10 +11,10 @@ from stoker.schema.properties import Property
 def changed_properties(
     schema: Mapping[str, Property], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> frozenset[str]:
-    """Names of the properties whose values differ between two sets of checked properties.
+    """Return the names of the properties that differ between two sets of checked properties.
 
-    A value that is absent on one side counts as the declared default, so that neither a property
-    that is written out nor a type that gained a property looks like a change.
+    A value that is absent on one side counts as the declared default. So neither an explicit
+    default nor a new property of the type looks like a change.
     """
     if before == after:
         return frozenset()

@@ -97,7 +97,7 @@ class PatternBudget:
         return bool(fits)
 
     def _computed(self, job: Callable[..., tuple[Any, float]], *arguments: Any) -> Any:
-        """What a helper gives, within the time that is left."""
+        """Return the result of a helper within the remaining time."""
         if self.seconds <= 0:
             raise ComputationError(
                 "the patterns of this document take longer together than they may"

@@ -1,7 +1,7 @@
-"""The resources of a template as a type sees them that depends on others without naming them.
+"""The resources of a template, for types that depend on others without naming them.
 
-One index serves all resources of a template, so that finding what a resource depends on does not
-take longer the more resources there are.
+One index serves all resources of a template, so that a search for dependencies does not take longer
+the more resources there are.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Neighbours(Mapping[str, Neighbour]):
         return self._types.get(type_name, [])
 
     def with_value(self, type_name: str, properties: tuple[str, ...], value: Any) -> set[str]:
-        """Names of the resources of a type of which the first given property has the value.
+        """Return the names of resources of a type whose first given property has the value.
 
-        ``properties`` are a property's name and its old names; ``value`` a text or Unknown.
+        ``properties`` are a property's name and its old names; ``value`` is a text or Unknown.
         """
         index = self._by_value.get((type_name, properties))
         if index is None:

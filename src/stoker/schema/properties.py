@@ -48,7 +48,7 @@ class NameLookup(Struct, frozen=True):
 
 
 class Interruption(Struct, frozen=True):
-    """What a change of a property in place does to an object that is in use."""
+    """The effect of an in-place change of a property on an object in use."""
 
     effect: str  # in words, with the object as "it": "it restarts"
     # Another property, and its value that avoids the interruption.
@@ -119,7 +119,7 @@ class AnyName(_Every[Property]):
 
 
 class OpenAttributes(dict[str, Attribute]):
-    """The attributes of a type that has others as well, whose names nobody can list."""
+    """The attributes of a type that also has attributes with unlisted names."""
 
     def __contains__(self, name: object) -> bool:
         return True

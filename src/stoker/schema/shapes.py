@@ -1,4 +1,4 @@
-"""What to do about values that have not the shape of their property."""
+"""Advice on values that do not have the shape of their property."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEXT_OF = (
 
 
 def advice_on(value: Any, declared: Property) -> str | None:
-    """How a value of the wrong type is made to fit. Says nothing of what the value holds."""
+    """Return how to correct a value of the wrong type, without quoting its contents."""
     match declared.type:
         case Type.LIST:
             return _as_list(value, declared.items)

@@ -1,7 +1,7 @@
-"""Software configs and deployments: what is told to the software on servers, and what it answers.
+"""Software configs and deployments: inputs for the software on servers, and its outputs.
 
 A config is text or a map with its inputs and outputs, and never changes. A deployment gives a
-config to a server; whoever applies it there answers with the values of the outputs.
+config to a server; the agent that applies it there returns the values of the outputs.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _LONGEST_SERVER = 255
 
 
 def server_fault(server_id: str) -> str | None:
-    """What is wrong with the id of a server that a deployment is for; None where nothing is."""
+    """Return the fault of the server id of a deployment; None if it is valid."""
     if len(server_id) <= _LONGEST_SERVER and server_id.isprintable():
         return None
     return f"the id of a server has at most {_LONGEST_SERVER} printable characters"
@@ -140,7 +140,7 @@ NO_SOFTWARE = SoftwareChange()
 
 
 def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
-    """Inputs as they are stored. Raises ValidationError naming what is wrong with which."""
+    """Return inputs in their stored form. Raise ValidationError with the fault and its input."""
     found = [_checked("inputs", i, entry, _INPUT_WITH_VALUE) for i, entry in enumerate(given)]
     for number, entry in enumerate(found):
         _check_default(number, entry)

@@ -17,7 +17,7 @@ class Support(StrEnum):
 
 
 class SupportStatus(Struct, frozen=True):
-    """One state of support, the release it began with, and the state before it."""
+    """One state of support, its first release, and the state before it."""
 
     status: Support = Support.SUPPORTED
     version: str | None = None
@@ -37,7 +37,7 @@ def since(version: str) -> SupportStatus:
 def deprecated(
     version: str, message: str | None = None, was: str | None = None, use: str | None = None
 ) -> SupportStatus:
-    """Deprecated since a release; ``was`` is the release that brought it, ``use`` what to use."""
+    """Return a deprecation; ``was`` is the first release, ``use`` the replacement."""
     before = None if was is None else SupportStatus(version=was)
     return SupportStatus(Support.DEPRECATED, version, message, before, use)
 

@@ -1,7 +1,7 @@
-"""Values of properties against their declarations: checked, converted, defaults filled in.
+"""Values of properties against their declarations: checked, converted, with defaults.
 
-What is not known yet passes; what a cloud must answer is collected for the caller. Nothing is
-raised: all findings come back together, so that a user sees them at once.
+Unknown values pass; checks that need a cloud are collected for the caller. Nothing is raised: all
+findings are returned together.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ class Checked:
 def check_properties(
     given: Mapping[str, Any], schema: Mapping[str, Property], path: Path = ()
 ) -> Checked:
-    """The given properties, checked against and converted to their declarations.
+    """Return the given properties, checked against and converted to their declarations.
 
-    ``path`` leads to the properties in their document and begins the path of every finding.
+    ``path`` leads to the properties in their document and is the prefix of every finding's path.
     """
     checker = _Checker(path)
     checker.result.values = checker.check_map(given, schema, ())

@@ -1,4 +1,4 @@
-"""Watch rules: when measurements are an alarm, and what follows. Pure."""
+"""Watch rules: the evaluation of measurements, and its consequences. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.schema.resource_type.call import Call
 
 
 class WatchState(StrEnum):
-    """What a watch rule says of its measurements. The values are stored."""
+    """The result of a watch rule for its measurements. The values are stored."""
 
     ALARM = "ALARM"
     NORMAL = "NORMAL"
@@ -32,7 +32,7 @@ _SLACK = 0.5  # tolerated error of sums of times, in seconds
 
 
 class Measurement(Struct, frozen=True):
-    """A value of a metric, or what is known of several of them together."""
+    """A value of a metric, or a summary of several values."""
 
     at: float
     total: float  # the value, or the sum of several
@@ -68,7 +68,7 @@ STATISTICS: Mapping[str, Callable[[Sequence[Measurement]], float]] = {
 
 
 class WatchRule(Struct, frozen=True):
-    """When something is an alarm."""
+    """The condition of an alarm."""
 
     namespace: str
     metric: str
@@ -95,10 +95,10 @@ class WatchesMetric(Protocol):
 def judge(
     rule: WatchRule, measurements: Sequence[Measurement], since: float, end: float
 ) -> tuple[WatchState, str] | None:
-    """The state at the ``end`` of a period, and why; None where too little is known to leave the
-    one that there is.
+    """Return the state at the ``end`` of a period, and its reason.
 
-    ``since`` is when the watch began: periods that began before are not known.
+    None if the known measurements are too few for another state. ``since`` is the start of the
+    watch: earlier periods are not known.
     """
     values = [
         _value(rule, measurements, since, end - (back + 1) * rule.period)
@@ -119,7 +119,7 @@ def judge(
 def _value(
     rule: WatchRule, measurements: Sequence[Measurement], since: float, begin: float
 ) -> float | None:
-    """The statistic of the period that begins then; None where it has no value."""
+    """Return the statistic of the period with this start; None if it has no value."""
     within = [each for each in measurements if begin < each.at <= begin + rule.period]
     if not within and (rule.statistic not in _OF_NOTHING or begin < since - _SLACK):
         return None

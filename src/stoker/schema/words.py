@@ -21,7 +21,7 @@ _KINDS: tuple[tuple[Any, str], ...] = (
 
 
 def kind_of(value: Any) -> str:
-    """What a value is: ``a list``, ``text``, ``nothing``."""
+    """Return the kind of a value: ``a list``, ``text``, ``nothing``."""
     if value is None:
         return "nothing"
     for kind, word in _KINDS:

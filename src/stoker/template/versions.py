@@ -260,8 +260,9 @@ def version_of(data: Mapping[Any, Any]) -> Version:
 def advice_on(
     word: str, version: Version, words: Callable[[Version], Collection[str]]
 ) -> str | None:
-    """What to do about a word that is none of a version's: take the first version of its dialect
-    that has the word, or the word that may be meant.
+    """Return the advice on a word that a version lacks.
+
+    It is the first version of the dialect that has the word, or the word that may be meant.
     """
     for other in VERSIONS:
         if other.dialect is version.dialect and word in words(other):

@@ -1,1 +1,1 @@
-"""Signed addresses by which servers and alarms call back."""
+"""Signed addresses for calls from servers and alarms back to the service."""

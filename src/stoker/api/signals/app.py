@@ -50,7 +50,7 @@ def application(
     max_body_size: int,
     compute: Compute,
 ) -> ASGIApp:
-    """The endpoint as an application; its paths begin with the version."""
+    """Return the endpoint as an application; its paths start with the version."""
     signals = _Signals(service, senders, policy, max_body_size, compute)
     return interface(signals.respond, error_answer)
 
@@ -89,7 +89,7 @@ class _Signals(Struct, frozen=True):
             raise ForbiddenError(f"The policy {rule} does not allow this to you.", ACCESS_DENIED)
 
     async def _sender(self, request: Request) -> tuple[Caller, bytes]:
-        """Who sends a request, and its body: read last, unless a signature covers it."""
+        """Return the sender of a request, and its body: read last, unless a signature covers it."""
         query, limit = dict(request.query_params), self.max_body_size
         if covers_body(request):
             body = await read_body(request, min(limit, _UNVERIFIED))
@@ -107,7 +107,7 @@ def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -
 
 
 def _address(request: Request) -> tuple[str, ResourceAddress]:
-    """What a request is for: ``waitcondition`` or ``signal``, and the resource. Refuses others."""
+    """Return kind (``waitcondition`` or ``signal``) and resource of a request. Refuse others."""
     path = path_of(request)
     match = _ADDRESS.fullmatch(path)
     if match is None or "\0" in path:

@@ -1,7 +1,7 @@
 """Another attempt after a server has reported a failure.
 
-A wait handle keeps what it was told. As long as it does, every further attempt would fail at once
-with the old failure; so such a handle is made anew, and with it the servers that are given it.
+A wait handle keeps its signals. As long as it does, every further attempt would fail immediately
+with the old failure. So such a handle is replaced, and with it the servers that use it.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ def renew(client: Client, handles: Sequence[Resource]) -> None:
 
 
 def failed_handles(resources: Sequence[Resource], events: Sequence[Event]) -> list[Resource]:
-    """Return the handles that were told of a failure, in stacks where a wait condition has
-    failed."""
+    """Return the handles with a failure signal, in stacks where a wait condition has failed."""
     waiting = {r.stack_id for r in resources if r.type_name in _CONDITIONS and r.status == "FAILED"}
     told = {
         (event.stack_id, event.resource, event.physical_id)

@@ -1,4 +1,4 @@
-"""Waiting on while a service does not answer: what it was asked to do goes on, or will."""
+"""Retries while a service is unavailable: its operations continue, or will."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHORTEST, _LONGEST = 0.3, 5.0  # seconds between two requests
 
 
 class RetryPolicy:
-    """That of one command, which says once that it waits."""
+    """Retries the requests of one command, which reports the wait once."""
 
     def __init__(
         self,
@@ -32,10 +32,10 @@ class RetryPolicy:
         self._said = False
 
     def ask(self, question: Callable[[], Value], *, first: bool = False) -> Value:
-        """Return the answer to a question that changes nothing, asked again while nobody answers.
+        """Return the answer to a request that changes nothing, retried while the service is down.
 
-        Raises :class:`CommandError` for an answer that is a refusal, and where none comes in time.
-        Of the ``first`` question also where there is nobody: the address may be wrong.
+        Raises :class:`CommandError` for an answer that is a refusal, and for none in time. For the
+        ``first`` request also if the service cannot be reached: the address may be wrong.
         """
         began, pause = self._now(), _SHORTEST
         while True:
@@ -53,10 +53,10 @@ class RetryPolicy:
             pause = min(2 * pause, _LONGEST)
 
     def begin(self, request: Callable[[], object], has_begun: Callable[[], bool]) -> None:
-        """Make a request that begins something; again while nobody answers, unless it has begun.
+        """Send a request that starts an operation, retried unless it has started.
 
-        A request without an answer may have been accepted all the same, or may be yet. What
-        ``has_begun`` tells counts from then on, also where the next one is refused for that reason.
+        A request without an answer may have been accepted, or may be yet. From then on
+        ``has_begun`` decides, even if the next request is refused for that reason.
         """
         unsure = False
 

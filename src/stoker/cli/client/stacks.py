@@ -76,7 +76,7 @@ class Resource(Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from all others."""
+        """Return its unique key."""
         return self.stack_id, self.name
 
     @property
@@ -181,7 +181,7 @@ def as_data(client: Client, stack: Stack) -> dict[str, Any]:
 
 
 def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:
-    """What happened to a stack and the stacks nested in it after an event, oldest first."""
+    """Return the events of a stack and its nested stacks after an event, oldest first."""
     query: dict[str, Any] = {"nested_depth": DEEP, "sort_dir": "asc"}
     if after is not None:
         query["marker"] = after
@@ -202,7 +202,7 @@ def last_event_id(client: Client, stack: Stack) -> str | None:
 
 
 def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> bool:
-    """Return whether an action on a stack has begun after an event."""
+    """Return whether an action on a stack has started after an event."""
     happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
     return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)
 
@@ -220,7 +220,7 @@ def console_log(client: Client, server_id: str, lines: int | None = None) -> str
 
 
 def _parsed(parse: Callable[[Any], Value], answer: Any, key: str) -> Value:
-    """What an answer holds under a key."""
+    """Return the value of an answer under a key."""
     return parsed(lambda found: parse(found[key]), answer)
 
 
@@ -266,7 +266,7 @@ def _stack(found: Mapping[str, Any]) -> Stack:
 
 
 def _links(found: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """Name and id of the stacks that the links lead to, by what they are."""
+    """Return name and id of the linked stacks, by their relation."""
     places = {}
     for link in found["links"]:
         name, _, identity = link["href"].partition("/stacks/")[2].partition("/")

@@ -1,4 +1,4 @@
-"""Which service a command is meant for, as the command line and the environment say."""
+"""The service that a command uses, from the command line and the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.cli.client.credentials import Credentials, in_environment
 
 
 class Target(Struct, frozen=True):
-    """What the command line and the environment say of the service to use."""
+    """The options and variables that choose the service."""
 
     data_dir: Path
     url: str | None = None

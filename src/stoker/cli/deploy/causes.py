@@ -114,7 +114,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def was_waited_for(self) -> bool:
-        """Return whether it failed for what servers report, or did not."""
+        """Return whether it failed because of reports, or missing reports, of servers."""
         return self.kind == "failed" and self.type_name in _WAITS
 
     @property

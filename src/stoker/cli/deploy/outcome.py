@@ -1,4 +1,4 @@
-"""What is said at the end of an operation: outputs, or why it failed and what to do next."""
+"""The report at the end of an operation: outputs, or causes and remedies of a failure."""
 
 from __future__ import annotations
 

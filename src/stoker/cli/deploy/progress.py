@@ -30,10 +30,10 @@ _SETTLING_SECONDS = 2.0  # seconds that a failed stack may be visible before its
 
 
 class Display(Protocol):
-    """Shows what is going on."""
+    """Shows the progress of an operation."""
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
-        """Show the present state, and what has happened since the last call."""
+        """Show the present state, and the events since the last call."""
 
     def close(self) -> None:
         """Leave the screen as it is."""
@@ -48,7 +48,7 @@ class LiveDisplay:
         planned: Sequence[Resource] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``planned`` are the resources that will be; they are shown until they begin."""
+        """Show the ``planned`` resources until they start."""
         self._console = console
         self._planned = planned
         self._now = now
@@ -102,7 +102,7 @@ class PlainDisplay:
         self._paths: dict[str, tuple[str, ...]] = {}
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
-        """Print the events, or after a silence what is being waited for."""
+        """Print the events, or after a silence the awaited resources."""
         self._clocks.look(resources)
         # Nested stacks that are deleted by now still have events.
         self._paths |= paths_of(stack, resources)
@@ -159,7 +159,7 @@ def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]])
 
 
 def begun_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
-    """Return the stack of that name or id, on which an operation has begun."""
+    """Return the stack of that name or id, on which an operation has started."""
     return patience.ask(partial(the_stack, client, name))
 
 
@@ -211,7 +211,7 @@ def follow_or_leave(
     planned: Sequence[Resource] = (),
     patience: RetryPolicy | None = None,
 ) -> Stack:
-    """As :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
+    """Act as :func:`follow`; on Ctrl-C the process ends, and says that the operation does not."""
     display: Display = PlainDisplay(console)
     if console.is_terminal:
         display = LiveDisplay(console, planned)
@@ -226,7 +226,7 @@ def follow_or_leave(
 def _look(
     client: Client, stack: Stack, after: str | None
 ) -> tuple[Stack, Sequence[Resource], Sequence[Event]]:
-    """The stack as it is now, its resources, and what has happened after an event."""
+    """Return the current stack, its resources, and its events after an event."""
     now = refresh(client, stack)
     return now, _resources(client, now), events_of(client, now, after)
 

@@ -104,7 +104,7 @@ class DeployRequest(Struct, frozen=True):
         return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
 
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
-        """What a deployment would change in a stack, and in those nested in it."""
+        """Return the changes of a deployment in a stack, and in its nested stacks."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
         query = urlencode(asked, doseq=True)
@@ -112,15 +112,15 @@ class DeployRequest(Struct, frozen=True):
         return plan_of_update(answer, self.sent.place)
 
     def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
-        """What a deployment would make."""
+        """Return the resources that a deployment would create."""
         body = {**self.body(), "stack_name": self.name}
         path = f"/stacks/preview?fingerprint={fingerprint}"
         return plan_of_create(self.send(client, "POST", path, body))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:
-        """Send a request that holds the stack; returns the answer.
+        """Send a request with the stack; return the answer.
 
-        Raises :class:`DocumentError` with the lines of the user's files for what is wrong in them.
+        Raises :class:`DocumentError` with the lines of the user's files for faults in them.
         """
         try:
             return client.call(ORCHESTRATION, method, path, body)
@@ -162,9 +162,9 @@ class DeployArguments(Struct, frozen=True):
         )
 
     def wanted(self) -> DeployRequest:
-        """Return the stack that is described.
+        """Return the described stack.
 
-        Raises :class:`InputError` for what cannot be read.
+        Raises :class:`InputError` for unreadable files.
         """
         sent = bundle(self.template, self.environments)
         if sent.missing:

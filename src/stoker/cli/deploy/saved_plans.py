@@ -1,4 +1,4 @@
-"""Plans in files: what was shown, and the request that carries out just that.
+"""Plans in files: the shown changes, and the request that makes exactly these.
 
 Such a file holds templates and the values of all parameters, secrets included: only its owner may
 read it.

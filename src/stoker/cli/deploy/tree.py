@@ -27,7 +27,7 @@ _UNWRAPPED = 100_000
 
 @dataclass(slots=True)
 class Clocks:
-    """How long each resource has been at what it does, as seen from here."""
+    """The duration of each resource's current action, as seen from here."""
 
     now: Callable[[], float]
     _began: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Clocks:
                 self._took[resource.key] = now - began[1]
 
     def seconds(self, resource: Resource) -> float | None:
-        """How long it has taken, or takes so far; None if it was not seen at work."""
+        """Return how long it has taken so far; None if it was not seen in progress."""
         if resource.key in self._took:
             return self._took[resource.key]
         began = self._began.get(resource.key)
@@ -54,16 +54,16 @@ class Clocks:
 
 
 def status_of(resource: Resource) -> str:
-    """COMPLETE, FAILED, IN_PROGRESS, PAUSED at a hook, or WAITING for one that has not begun."""
+    """Return COMPLETE, FAILED, IN_PROGRESS, PAUSED at a hook, or WAITING before its start."""
     if resource.hook is not None:
         return "PAUSED"
     return "WAITING" if resource.action == "INIT" else resource.status
 
 
 def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
-    """Why a resource is not finished, in words; empty where there is nothing to say.
+    """Return why a resource is not finished, in words, or an empty text.
 
-    ``action`` is that of the stack: what is being deleted waits for what needs it.
+    ``action`` is that of the stack: a resource being deleted waits for its dependents.
     """
     if resource.hook is not None:
         stack = resource.stack_id if resource.nested else resource.stack_name
@@ -88,8 +88,7 @@ def why(resource: Resource, siblings: Sequence[Resource], action: str) -> str:
 
 
 def clearing(stack: str, resource: str, hook: str) -> str:
-    """Return the command that lets a resource go on; the client has none of its own for what
-    follows."""
+    """Return the command that clears the hook of a resource; the client has none of its own."""
     if hook.startswith("pre-"):
         return f"openstack stack hook clear --{hook} {stack} {resource}"
     data = json.dumps({"unset_hook": hook})

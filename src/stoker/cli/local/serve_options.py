@@ -1,4 +1,4 @@
-"""What ``stoker serve`` is asked to do."""
+"""The options of ``stoker serve``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_CLOUDWATCH_PORT = 8003
 
 
 class Listeners(Struct, frozen=True):
-    """Where the service is served."""
+    """The addresses of the service."""
 
     api: socket.socket
     cfn: socket.socket
@@ -30,7 +30,7 @@ def port_of(listener: socket.socket) -> int:
 
 
 class ServeOptions(Struct, frozen=True):
-    """What the command line says."""
+    """The options on the command line."""
 
     data_dir: Path
     host: str = "127.0.0.1"
@@ -52,5 +52,5 @@ class ServeOptions(Struct, frozen=True):
 
 
 def url_of(host: str, port: int) -> str:
-    """The root URL of what is served at a port."""
+    """Return the root URL of the API at a port."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,7 +1,7 @@
-"""Where the log of the service goes, and in what form: without values of variables, which may hold
-secrets.
+"""Destination and form of the service's log.
 
-Standard output is for the one line that says ``ready``.
+Values of variables are left out, because they may hold secrets. Standard output is for the one line
+that says ``ready``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def configure_log(conf: ConfigOpts) -> None:
-    """Send what the service and its libraries log to standard error, or where options say.
+    """Send the log of the service and its libraries to standard error, or to the configured file.
 
     Raises :class:`InputError` for options that make no sense.
     """
@@ -51,7 +51,7 @@ def _formatter(conf: ConfigOpts) -> logging.Formatter:
 
 
 def _file(conf: ConfigOpts) -> logging.Handler:
-    """Return a file that is opened anew when somebody has moved it away."""
+    """Return a file that is opened again when it was moved away."""
     file = Path(conf.log_dir or ".") / conf.log_file
     file.parent.mkdir(parents=True, exist_ok=True)
     handler: logging.Handler = importlib.import_module("logging.handlers").WatchedFileHandler(file)

@@ -47,7 +47,7 @@ _SAYINGS = {
     "unknown": "there is no such option",
     "old name": "this option has another name",
 }
-_FILES = 65536  # limit on open files and connections, if the system allows so many
+_FILES = 65536  # limit on open files and connections, if the system allows it
 # Seconds until an idle connection is closed. That is later than clients close it themselves, so
 # that no request meets a connection that is just being closed.
 IDLE_SECONDS = 75
@@ -110,8 +110,9 @@ async def _serve(
 
 
 def _reload(app: App, options: ServeOptions, engines: EngineProcesses | None = None) -> None:
-    """Look at the keys of encryption again, here and in the engines beside this process; everything
-    else stays as it is until the next start.
+    """Read the encryption keys again, here and in the engines beside this process.
+
+    Everything else stays as it is until the next start.
     """
     if engines is not None:
         engines.reload()
@@ -173,7 +174,7 @@ async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIter
 async def _answering(
     served: Served, listener: socket.socket, ending: Callable[[], None] = lambda: None
 ) -> AsyncIterator[None]:
-    """Answer requests inside the block; ``ending`` ends those that would go on and on."""
+    """Answer requests inside the block; ``ending`` ends endless answers."""
     server = _Server(
         uvicorn.Config(
             served.asgi,
@@ -219,10 +220,9 @@ async def _engines(
 def serve_engine(
     options: ServeOptions, listener: socket.socket | None, on_ready: Callable[[str], None]
 ) -> None:
-    """Drive stacks until SIGINT or SIGTERM; ``on_ready`` is told the engine's id. Operators are
-    answered at a ``listener``.
+    """Drive stacks until SIGINT or SIGTERM; ``on_ready`` gets the engine's id.
 
-    Raises :class:`CommandError`.
+    Operators are answered at a ``listener``. Raises :class:`CommandError`.
     """
     os.umask(0o077)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
@@ -252,7 +252,7 @@ async def _serve_engine(
 
 
 def _files() -> ModuleType:
-    """What reads files; loaded where there are any."""
+    """Return the module that reads files; it is loaded if there are any."""
     return importlib.import_module("stoker.cli.configuration")
 
 
@@ -270,7 +270,7 @@ def _allow_connections() -> None:
 
 
 def _unusable(error: Exception) -> CommandError:
-    """What is wrong with the configuration, in one line."""
+    """Return the fault of the configuration, in one line."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     first = lines[0] if lines else type(error).__name__
     return CommandError(f"the configuration cannot be used: {first}")

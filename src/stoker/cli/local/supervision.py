@@ -1,4 +1,4 @@
-"""What a service manager is told by a process of the service, and what it tells by SIGHUP."""
+"""Messages between a process of the service and its service manager, and SIGHUP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_supervised() -> bool:
 
 
 def expect_reloads() -> None:
-    """Survive SIGHUP from now on: what is read at the start is new anyway."""
+    """Survive SIGHUP from now on: the configuration that is read at the start is new anyway."""
     if is_supervised():
         # a handler, since processes that are started inherit what is ignored
         signal.signal(signal.SIGHUP, lambda number, frame: None)
@@ -33,7 +33,7 @@ def tell_ready(name: str) -> None:
         if address.startswith("@"):
             address = f"\0{address[1:]}"
         with (
-            contextlib.suppress(OSError),  # whoever started it may have gone
+            contextlib.suppress(OSError),  # its starter may have ended
             socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as to,
         ):
             to.sendto(b"READY=1", address)

@@ -1,4 +1,4 @@
-"""What a type's method is called with."""
+"""The arguments of a type's methods."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.schema.software import Deployment, SoftwareConfig
 
 
 class StackFacts(Struct, frozen=True):
-    """What a type may know of its stack."""
+    """The facts about its stack that a type may use."""
 
     id: str
     name: str
@@ -30,14 +30,14 @@ class Signal(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """What an update changes."""
+    """The changes of an update."""
 
     previous: Mapping[str, Any] = field(default_factory=dict)  # properties before the update
     changed: frozenset[str] = frozenset()  # names of the properties that differ
 
 
 class Inherited(Struct, frozen=True):
-    """What a separate stack (:class:`MakesStack`) inherits from the stack around it."""
+    """The settings that a separate stack (:class:`MakesStack`) inherits from its parent."""
 
     files: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, Any] = field(default_factory=dict)
@@ -100,9 +100,9 @@ class Call(Struct, frozen=True):
 
 
 class SignalCredentials(Protocol):
-    """Makes the addresses and credentials by which a server can call back. Blocking.
+    """Creates addresses and credentials for calls from a server back to the service. Blocking.
 
-    Every method is safe to repeat: what exists is found again by ``call.resource_id``.
+    Every method is safe to repeat: existing objects are found by ``call.resource_id``.
     """
 
     def create_user(self, call: Call) -> Mapping[str, Any]:
@@ -126,10 +126,10 @@ class SignalCredentials(Protocol):
         """
 
     def metadata_url(self, call: Call) -> str:
-        """Where servers ask the CloudFormation API for metadata, as ``http://host:8000/v1/``."""
+        """Return the address of the CloudFormation API for servers, as ``http://host:8000/v1/``."""
 
     def watch_url(self, call: Call) -> str:
-        """Where servers reach the CloudWatch API, as ``http://host:8003/v1/``."""
+        """Return the address of the CloudWatch API for servers, as ``http://host:8003/v1/``."""
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
         """A signed address of the CloudFormation endpoint (``waitcondition`` or ``signal``)."""

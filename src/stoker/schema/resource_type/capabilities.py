@@ -1,4 +1,4 @@
-"""What a type can do beyond the minimum: it has the methods of one of these Protocols."""
+"""Capabilities beyond the minimum: a type has one if it has the methods of its Protocol."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Updates(Protocol):
     """The type can change an object in place, for properties declared ``update_allowed``."""
 
     def update(self, call: Call) -> Outcome:
-        """Bring the object to ``call.properties``; ``call.update.changed`` names what differs."""
+        """Change the object to ``call.properties``; ``call.update.changed`` names the changes."""
 
 
 @runtime_checkable
@@ -35,7 +35,7 @@ class Reads(Protocol):
 
 @runtime_checkable
 class Foresees(Protocol):
-    """The type has attributes that follow from its properties alone, so that previews show them."""
+    """The type has attributes that follow from its properties only, so that previews show them."""
 
     def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
         """Those attributes by name; unknown where the properties are."""
@@ -88,11 +88,12 @@ class Shares(Protocol):
 
 @runtime_checkable
 class Sweeps(Protocol):
-    """The type can remove what lost creates have made beside the object of a resource."""
+    """The type can remove the duplicates of a resource's object that lost creates have left."""
 
     def sweep(self, call: Call) -> Sequence[str]:
-        """Remove the objects that carry ``call.token`` and are not ``call.physical_id``; the ids
-        of what was removed. Objects without the token are never touched.
+        """Remove the objects with ``call.token`` other than ``call.physical_id``; return their ids.
+
+        Objects without the token are never touched.
         """
 
 
@@ -101,12 +102,12 @@ class Claims(Protocol):
     """Other objects belong to the object, and are found by the token of its resource."""
 
     def claim(self, call: Call) -> None:
-        """Have what belongs to an adopted object bear ``call.token``. Safe to repeat."""
+        """Mark the parts of an adopted object with ``call.token``. Safe to repeat."""
 
 
 @runtime_checkable
 class Checks(Protocol):
-    """The type can compare the live object with what is expected of it."""
+    """The type can compare the live object with its expected state."""
 
     def check(self, call: Call) -> Outcome:
         """Done if the object is as it should be, Failed with the difference otherwise."""
@@ -114,7 +115,7 @@ class Checks(Protocol):
 
 @runtime_checkable
 class Suspends(Protocol):
-    """The object can rest, and be woken. What a stack holds besides stays as it is meanwhile."""
+    """The object can be suspended and resumed. Other objects of the stack are unaffected."""
 
     def suspend(self, call: Call) -> Outcome:
         """Put the object to rest; one that rests already is ``Done()``."""
@@ -125,14 +126,14 @@ class Suspends(Protocol):
 
 @runtime_checkable
 class Observes(Protocol):
-    """The type can tell which properties the live object has."""
+    """The type can read the properties of the live object."""
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """The properties as the object has them, in the form of properties; None if it is gone.
+        """Return the properties of the live object, in the form of properties; None if it is gone.
 
-        Called for an object with a physical id. What the service does not tell is left out.
-        ``call.properties`` may hold names in the places of ids; a value that means the same as
-        one of them may be given in its form. Raises what the cloud raises where nobody knows.
+        Called for an object with a physical id. Properties that the service does not return are
+        left out. ``call.properties`` may hold names in the places of ids; an equivalent value may
+        be returned in its form. Raises the error of the cloud if the state cannot be read.
         """
 
 
@@ -141,21 +142,23 @@ class Expects(Protocol):
     """The type gives objects more than their properties say."""
 
     def expected(self, call: Call) -> Mapping[str, Any]:
-        """The properties that a live object should have: ``call.properties``, with what the type
-        adds to them, as a generated key. The generated name need not be among them.
+        """Return the properties that a live object should have.
+
+        These are ``call.properties`` and additions of the type, as a generated key. The generated
+        name need not be among them.
         """
 
 
 @runtime_checkable
 class Releases(Protocol):
-    """The object holds what only one can have, as an address, and a replacement may need it.
+    """The object has an exclusive part, as an address, that a replacement may need.
 
-    Both methods are called between actions: they keep what they need as ``data``, not as
-    ``progress``, and they are called again for an object that has released already.
+    Both methods are called between actions: they store their state as ``data``, not as
+    ``progress``, and they are called again for an object that has released its part already.
     """
 
     def release(self, call: Call) -> Outcome:
-        """Free it, before a replacement is made; ``data`` says first what it takes to go back."""
+        """Free it before a replacement is created; ``data`` first records how to reclaim it."""
 
     def reclaim(self, call: Call) -> Outcome:
         """Take it again: the object stays after all. Its replacement has released before."""
@@ -173,13 +176,16 @@ class Snapshots(Protocol):
         """
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The properties with which an object is made from the snapshot that ``data`` tells of,
-        and to which one that exists is updated; without a snapshot, the properties themselves.
+        """Return the properties for an object restored from the snapshot in ``data``.
+
+        A new object is created with them, and an existing one is updated to them. Without a
+        snapshot, they are the given properties.
         """
 
     def delete_snapshot(self, call: Call) -> Outcome:
-        """Remove the snapshot that ``call.data`` tells of, and whatever is named
-        ``call.snapshot.name``. Nothing is ``Done()``, after ``call.snapshot.lands_until``.
+        """Remove the snapshot in ``call.data``, and any object named ``call.snapshot.name``.
+
+        If there is none, the result is ``Done()``, after ``call.snapshot.lands_until``.
         """
 
 
@@ -194,25 +200,26 @@ class Signals(Protocol):
         """
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """What the event of the signal says."""
+        """Return the reason in the event of the signal."""
 
 
 @runtime_checkable
 class Deploys(Protocol):
-    """The type gives software to a server. A signal says what came of it."""
+    """The type deploys software to a server. A signal reports the result."""
 
     def signalled(self, call: Call, details: Mapping[str, Any]) -> tuple[Deployment | None, str]:
-        """The deployment with what a signal says, or None where nobody waits for it; and what the
-        event of the signal says.
+        """Return the deployment with the signal's result, and the reason of its event.
+
+        The deployment is None if it does not wait for a signal.
         """
 
 
 @runtime_checkable
 class CountsSignals(Protocol):
-    """The type is complete when so many signals have come."""
+    """The type is complete after a number of signals."""
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
-        """How many have come, and how many are waited for."""
+        """Return the number of received and of expected signals."""
 
 
 @runtime_checkable
@@ -220,7 +227,7 @@ class ShowsSignals(Protocol):
     """The signals of a resource show in its metadata."""
 
     def signal_metadata(self, signals: Sequence[Signal]) -> Mapping[str, Any]:
-        """What the signals add to the metadata of the resource."""
+        """Return the additions of signals to the metadata of the resource."""
 
 
 @runtime_checkable
@@ -268,7 +275,10 @@ class Reacts(Protocol):
     """A signal to the resource has the type do something in the cloud."""
 
     def react(self, call: Call) -> Outcome:
-        """Do what ``call.signal`` asks for: once, though this is called again after a crash."""
+        """Do the action that ``call.signal`` requests:
+
+        once, although this is called again after a crash.
+        """
 
 
 @runtime_checkable

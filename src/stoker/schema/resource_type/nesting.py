@@ -22,9 +22,9 @@ class Referred(Struct, frozen=True):
 
 
 class NestingCall(Struct, frozen=True):
-    """What a type that nests makes its nested stack from.
+    """The facts from which a nesting type builds its nested stack.
 
-    Before anything exists it holds no more than what the template says.
+    Before resources exist, these are those of the template only.
     """
 
     name: str
@@ -80,7 +80,7 @@ class NestingType(ResourceType):
         return output
 
     def written_at(self, path: Path) -> Path | None:
-        """Where the properties say what is at a path of the nested template; None elsewhere."""
+        """Return the path in the properties of a path in the nested template; None elsewhere."""
         return None
 
 

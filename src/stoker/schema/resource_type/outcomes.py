@@ -1,4 +1,4 @@
-"""What a call of a type's method answers."""
+"""The outcomes of calls of a type's methods."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ class AdjustsGroup(Protocol):
     """A signal to the resource changes the size of a group of the same stack."""
 
     def adjustment(self, call: Call) -> Adjustment:
-        """What the signal asks for."""
+        """Return the adjustment that the signal requests."""
 
 
 class Resized(Struct, frozen=True):
-    """What an adjustment makes of a group."""
+    """The result of an adjustment of a group."""
 
     data: Mapping[str, Any]  # data of the group, for the next :meth:`NestingType.nested`
     reason: str  # the change in words
@@ -51,7 +51,7 @@ class ScalableType(NestingType):
 
     @abstractmethod
     def capacity(self, call: NestingCall) -> int:
-        """How many members the group has by its data."""
+        """Return the number of members of the group, from its data."""
 
     @abstractmethod
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:

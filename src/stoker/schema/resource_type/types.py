@@ -13,7 +13,7 @@ from stoker.schema.support import SUPPORTED, SupportStatus
 
 
 class ResourceType(ABC):
-    """What a template may say of a resource. One instance serves all resources of the type."""
+    """The schema of a resource. One instance serves all resources of the type."""
 
     type_name: ClassVar[str]
     properties: ClassVar[Mapping[str, Property]] = {}
@@ -63,7 +63,10 @@ class ResourceType(ABC):
         cls.capabilities = {}
 
     def reference(self, call: Call) -> Any:
-        """What ``get_resource`` gives: the physical id, and the name before there is one."""
+        """Return the value of ``get_resource``:
+
+        the physical id, or the name before there is one.
+        """
         return call.physical_id if call.physical_id is not None else call.name
 
     def holds_data(self, properties: Mapping[str, Any]) -> bool:

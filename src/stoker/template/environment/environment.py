@@ -1,6 +1,6 @@
 """Environments: values for parameters, defaults, and mappings of types.
 
-Kept as they were given (that is what the API shows again), checked when they are read.
+They are stored as given, because the API returns them unchanged, and checked when they are read.
 """
 
 from __future__ import annotations

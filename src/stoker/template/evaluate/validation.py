@@ -1,8 +1,8 @@
-"""Validation of a template, as far as possible before anything exists.
+"""Validation of a template, as far as possible before its resources exist.
 
-The order of the diagnostics is the order in which a reader would meet them: parameters, conditions,
-resources (form, references, circles, properties), outputs. The first error decides what kind of
-refusal the API gives.
+The diagnostics have the order in which a reader would meet them: parameters, conditions, resources
+(form, references, cycles, properties), outputs. The first error decides the error type of the
+response.
 """
 
 from __future__ import annotations

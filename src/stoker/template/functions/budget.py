@@ -1,4 +1,4 @@
-"""Bounds on what a template may grow to; functions and references can multiply."""
+"""Bounds on the size of values; functions and references can multiply a template."""
 
 from __future__ import annotations
 

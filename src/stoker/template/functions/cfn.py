@@ -154,7 +154,7 @@ def fn_replace(arguments: Any, scope: Scope) -> Any:
 
 
 def base64(arguments: Any, scope: Scope) -> Any:
-    """Text for user data: given on as it is, since whoever sends it encodes it."""
+    """Text for user data, unchanged: the request that sends it encodes it."""
     text = scope.resolve(arguments)
     check_kind(str | Unknown, text, "the argument is text")
     return text

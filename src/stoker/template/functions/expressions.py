@@ -57,7 +57,7 @@ def _parse(expression: str, scope: Scope) -> None:
 def _computed(
     scope: Scope, job: Callable[..., tuple[Any, float]], expression: str, *data: Any
 ) -> Any:
-    """What a helper gives for an expression, within the time that is left."""
+    """Return the result of a helper for an expression, within the remaining time."""
     budget = scope.budget
     if budget.seconds <= 0:
         budget.seconds = -1.0

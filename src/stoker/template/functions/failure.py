@@ -1,4 +1,4 @@
-"""How a function says that it cannot be evaluated."""
+"""Errors of functions that cannot be evaluated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPE = "bad-arguments"
 
 
 class FunctionError(Exception):
-    """One or more snippets cannot be evaluated; paths begin at the snippet that was asked for."""
+    """One or more snippets cannot be evaluated; paths start at the evaluated snippet."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -26,7 +26,7 @@ class FunctionError(Exception):
         return "\n".join(str(diagnostic) for diagnostic in self.diagnostics)
 
     def naming(self, function: str) -> FunctionError:
-        """The same failure with the words by which users of Heat know a call of a wrong form."""
+        """Return the same failure with the words that Heat uses for a malformed call."""
         return FunctionError(
             replace(each, message=_named(function, each.message)) if not each.path else each
             for each in self.diagnostics
@@ -38,7 +38,7 @@ class FunctionError(Exception):
 
 
 class UnknownValueError(Exception):
-    """What a function gives hangs on resources that do not exist yet."""
+    """The result of a function depends on resources that do not exist yet."""
 
     def __init__(self, value: Unknown) -> None:
         super().__init__(value)
@@ -93,7 +93,7 @@ def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequ
 
 
 def exactly(count: int, arguments: Any, form: str) -> list[Any]:
-    """The arguments, if they are a list of so many. Raises :class:`FunctionError`."""
+    """Return the arguments, if they are a list of this length. Raise :class:`FunctionError`."""
     if not isinstance(arguments, list) or len(arguments) != count:
         bad_arguments(f"the arguments are {form}")
     return arguments
@@ -106,7 +106,7 @@ def check_form(kind: Any, written: Any, words: str, path: Path = ()) -> None:
 
 
 def check_kind(kind: Any, value: Any, words: str, path: Path = ()) -> None:
-    """Raise :class:`FunctionError` for a value that is not what the words say."""
+    """Raise :class:`FunctionError` for a value of another kind than the words say."""
     if not isinstance(value, kind):
         bad_value(f"{words}, not {kind_of(value)}", path)
 
@@ -117,7 +117,7 @@ def bad_arguments(message: str, path: Path = ()) -> NoReturn:
 
 
 def bad_name(message: str, path: Path = ()) -> NoReturn:
-    """What stands in the place of a name cannot be one."""
+    """Return the error about a value in the place of a name that cannot be one."""
     raise failed(SHAPE, message, path, error_type=BAD_REQUEST)
 
 

@@ -79,13 +79,13 @@ def repeat(arguments: Any, scope: Scope) -> Any:
 
 
 def repeat_combined(arguments: Any, scope: Scope) -> Any:
-    """What a template gives for every combination of entries of lists or maps."""
+    """The values of a template for every combination of entries of lists or maps."""
     _check_repeat(arguments)
     return _repeat(_combined(arguments), scope, _values_or_keys)
 
 
 def repeat_lists(arguments: Any, scope: Scope) -> Any:
-    """What a template gives for every combination of entries of lists."""
+    """The values of a template for every combination of entries of lists."""
     _check_repeat(arguments)
     return _repeat(_combined(arguments), scope, _values)
 

@@ -23,7 +23,7 @@ def if_(arguments: Any, scope: Scope) -> Any:
 
 
 def if_or_absent(arguments: Any, scope: Scope) -> Any:
-    """One of two values; without a value for the other case, nothing stands there."""
+    """One of two values; without a value for the other case, the entry is left out."""
     if not isinstance(arguments, list) or len(arguments) != 2:
         return if_(arguments, scope)
     return scope.entry(arguments, 1) if scope.condition(arguments, 0) else ABSENT

@@ -32,7 +32,7 @@ from stoker.template.versions import HOT
 
 
 def get_param(arguments: Any, scope: Scope) -> Any:
-    """A parameter, or with a list what a path into it leads to; '' where that leads nowhere."""
+    """A parameter, or with a list the value at a path inside it; '' if there is none."""
     path = scope.resolve(arguments)
     if isinstance(path, list):
         if not path:
@@ -76,7 +76,7 @@ def parameter(name: str, scope: Scope) -> Any:
 
 
 def _advice_on_parameter(name: str, scope: Scope) -> str:
-    """What to do about a name that no parameter has."""
+    """Return the advice on a name that no parameter has."""
     if name in scope.resources:
         return f'"{name}" is a resource: use get_resource, or get_attr for an attribute of it'
     section = scope.version.dialect.parameters
@@ -90,7 +90,7 @@ def _index_as_written(part: Any) -> Any:
 def follow(
     value: Any, path: list[Any], index_of: Callable[[Any], Any] = _index_as_written
 ) -> tuple[Any, bool]:
-    """What a path leads to inside a value, and whether it leads anywhere."""
+    """Return the value at a path inside a value, and whether there is one."""
     for part in path:
         if isinstance(value, Unknown):
             return value, True
@@ -132,7 +132,7 @@ def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> st
 
 
 def advice_on_disabled(name: Any, scope: Scope) -> str | None:
-    """What to do about a resource that its condition disables."""
+    """Return the advice on a resource that its condition disables."""
     if not isinstance(name, str) or name not in scope.conditions.disabled:
         return None
     choice = "if" if scope.version.dialect is HOT else "Fn::If"
@@ -143,7 +143,7 @@ def advice_on_disabled(name: Any, scope: Scope) -> str | None:
 
 
 def _advice_on(name: str, scope: Scope) -> str | None:
-    """What to do about a name that no resource has."""
+    """Return the advice on a name that no resource has."""
     resource, dot, rest = name.partition(".")
     if dot and resource in scope.resources:
         return f'"{resource}" is a resource: name its attribute "{rest}" on its own'
@@ -154,14 +154,14 @@ def _advice_on(name: str, scope: Scope) -> str | None:
 
 
 def get_attr_of_name(arguments: Any, scope: Scope) -> Any:
-    """An attribute of a resource, which must be named, or what a path into it leads to."""
+    """An attribute of a resource, which must be named, or the value at a path inside it."""
     if isinstance(arguments, list) and len(arguments) == 1:
         bad_arguments("the arguments are [resource, attribute, path...]: the attribute is missing")
     return get_attr(arguments, scope)
 
 
 def get_attr(arguments: Any, scope: Scope) -> Any:
-    """An attribute of a resource, or what a path into it leads to; None if that is nowhere."""
+    """An attribute of a resource, or the value at a path inside it; None if there is none."""
     if isinstance(arguments, dict):
         arguments = scope.resolve(arguments)
         if isinstance(arguments, Unknown):
@@ -180,7 +180,7 @@ def get_attr(arguments: Any, scope: Scope) -> Any:
 
 
 def attribute(name: str, path: list[Any], scope: Scope) -> Any:
-    """What a path that begins with the name of an attribute leads to."""
+    """Return the value at a path whose first part is the name of an attribute."""
     if unknown_in(path) is not None:
         return _not_yet(name, path, scope)
     for position, part in enumerate(path):
@@ -209,9 +209,9 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
 
 
 def _not_yet(name: str, path: list[Any], scope: Scope) -> Unknown:
-    """Where a path leads that is not known as a whole: it needs the resource all the same.
+    """Return the unknown value of a partly unknown path, which still needs the resource.
 
-    An attribute that is not named yet may be any of them: they are all asked for.
+    An attribute with an unknown name may be any of them, so all are requested.
     """
     known = list(takewhile(lambda part: unknown_in(part) is None, path))
     type_ = scope.resources[name]
@@ -225,7 +225,7 @@ def _not_yet(name: str, path: list[Any], scope: Scope) -> Unknown:
 
 
 def _into_each(value: Any, path: list[Any]) -> Any:
-    """What a path leads to inside each entry of a list or map."""
+    """Return the values at a path inside each entry of a list or map."""
     if isinstance(value, Mapping):
         return {key: follow(inner, path)[0] for key, inner in value.items()}
     if isinstance(value, list):
@@ -281,7 +281,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
 
 
 def import_value(arguments: Any, scope: Scope) -> Any:
-    """What another stack of the project exports under a name."""
+    """The value that another stack of the project exports under a name."""
     name = scope.resolve(arguments)
     check_kind(str, name, "the name of an export must be text and cannot depend on a resource")
     if name in scope.imports.values:

@@ -1,4 +1,4 @@
-"""Which function a name means in a version of the language."""
+"""The function for each name in each version of the language."""
 
 from __future__ import annotations
 

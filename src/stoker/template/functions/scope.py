@@ -1,8 +1,8 @@
-"""What a function may use, and the walk that evaluates a snippet.
+"""The facts available to functions, and the walk that evaluates a snippet.
 
-A snippet is plain data. A map with one key that names a function is a call; everything else
-stands for itself. One walk visits each value once; it goes on after a failure, so that all that
-is wrong comes out together.
+A snippet is plain data. A map with one key that names a function is a call; any other value is
+itself. One walk visits each value once. It continues after a failure, so that all faults are
+reported together.
 """
 
 from __future__ import annotations
@@ -50,8 +50,10 @@ OF_STACK = frozenset({"OS::stack_name", "OS::stack_id", "AWS::StackName", "AWS::
 
 
 class ParameterValues(dict[str, Any]):
-    """Values by name. What was made without one that tells of the stack is right for all stacks
-    that have the others in common.
+    """Parameter values by name.
+
+    A result that used no value of the stack itself is valid for all stacks with the same other
+    values.
     """
 
     # Whether a value that depends on the stack was read since the last reset.
@@ -64,7 +66,7 @@ class ParameterValues(dict[str, Any]):
 
 
 class Facade(Struct, frozen=True):
-    """What a nested template may learn of the resource that it stands for."""
+    """The facts about the resource that a nested template implements."""
 
     metadata: Any = field(default_factory=dict)
     deletion_policy: str = "Delete"
@@ -72,7 +74,7 @@ class Facade(Struct, frozen=True):
 
 
 class Imports(Struct, frozen=True):
-    """Values that other stacks export, by name, and the names that were asked for in vain."""
+    """Values that other stacks export, by name, and the requested names that do not exist."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     missing: set[str] = field(default_factory=set)
@@ -126,7 +128,7 @@ class Scope(Struct, frozen=True):
             raise failure.inside(key) from None
 
     def choice(self, arguments: Any, key: str | int) -> Any:
-        """The same, which may be that nothing is to stand there."""
+        """Return the same, or the mark of an entry that is to be left out."""
         try:
             return self._value(arguments[key])
         except FunctionError as failure:
@@ -161,7 +163,7 @@ class Scope(Struct, frozen=True):
             raise FunctionError([TOO_DEEP]) from None
 
     def _members(self, members: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-        """The values of the members of a list or map that are to stand there, by index or key."""
+        """Yield the values of the remaining members of a list or map, by index or key."""
         values = {}
         found: list[Diagnostic] = []
         for key, item in members:

@@ -48,12 +48,12 @@ def str_replace_plain(arguments: Any, scope: Scope) -> Any:
 
 
 def str_replace_strict(arguments: Any, scope: Scope) -> Any:
-    """A text with placeholders replaced, each of which must occur in it."""
+    """A text with its placeholders replaced. Each must occur in it."""
     return _replace_strictly(arguments, scope)[0]
 
 
 def str_replace_vstrict(arguments: Any, scope: Scope) -> Any:
-    """A text with placeholders replaced, each of which must occur in it; no value may be empty."""
+    """A text with its placeholders replaced. Each must occur in it, with a value."""
     text, params = _replace_strictly(arguments, scope)
     for key, value in params.items():
         if value is None or value in ("", [], {}):
@@ -105,7 +105,7 @@ def as_text(value: Any) -> str:
 
 
 def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[str, list[str]]:
-    """Replace words, longer ones first, never inside what was inserted; and those not found.
+    """Replace words, longer ones first, never inside an inserted text; return also the unused ones.
 
     Raises :class:`FunctionError` when there is too much to search or to insert.
     """

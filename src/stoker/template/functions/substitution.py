@@ -61,7 +61,7 @@ def sub(arguments: Any, scope: Scope) -> Any:
         size += len(parts[-1])
         check_text(size)
     if faults:
-        raise FunctionError(dict.fromkeys(faults))  # what is named twice is told once
+        raise FunctionError(dict.fromkeys(faults))  # a repeated name is reported once
     parts.append(text[end:])
     return unknown_in(unknown) if unknown else bounded("", parts)
 

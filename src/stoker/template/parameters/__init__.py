@@ -1,1 +1,1 @@
-"""Parameters: what templates declare, and the values that a stack gets for them."""
+"""Parameters: declarations of templates, and the values that a stack gets for them."""

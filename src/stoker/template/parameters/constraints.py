@@ -63,14 +63,14 @@ def invalid(
 
 
 def named(value: Any) -> str:
-    """A value in words, as it stands in the place of another one."""
+    """Return a value in words, as messages show it in place of another one."""
     if value is None:
         return "empty"
     return "a list" if isinstance(value, list) else shown(value)
 
 
 def title(kind: type[Any]) -> str:
-    """What messages call a kind of constraint."""
+    """Return the name of a kind of constraint in messages."""
     return KEYS[kind][0].replace("_", " ")
 
 

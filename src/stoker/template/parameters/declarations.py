@@ -92,10 +92,10 @@ def declare(
     budget: PatternBudget | None = None,
     defaults: Container[str] = (),
 ) -> dict[str, Parameter]:
-    """The declared parameters by name; what is wrong goes to ``diagnostics`` and is left out.
+    """Return the declared parameters by name; faulty ones are reported and left out.
 
-    The patterns of all of them share the ``budget``; without one, patterns are not looked at.
-    A default has to fit, unless it gives way to one of the environment's (``defaults``).
+    The patterns of all parameters share the ``budget``; without one, patterns are not checked. A
+    default has to satisfy its constraints, unless the environment replaces it (``defaults``).
     """
     root: Path = (version.dialect.parameters,)
     if section is None:
@@ -159,7 +159,7 @@ def _check_keys(snippet: Mapping[str, Any], known: frozenset[str], path: Path) -
 
 
 def _advice_on(key: str, known: frozenset[str]) -> str | None:
-    """What to do about a key that no parameter has."""
+    """Return the advice on a key that no parameter has."""
     if "constraints" in known:
         plain = key.replace("_", "").lower()
         for name, others in KEYS.values():
@@ -333,7 +333,7 @@ def _warn_of_default(
 
 
 def _no_text(default: list[Any] | Mapping[str, Any], version: Version) -> tuple[str, str]:
-    """What is odd about a list or a map in the place of text, and what to do about it."""
+    """Return fault and advice for a list or a map in the place of text."""
     fitting = ParameterType.LIST if isinstance(default, list) else ParameterType.JSON
     names = HOT_TYPES if version.dialect is HOT else CFN_TYPES
     name = next(each for each, kind in names.items() if kind is fitting)

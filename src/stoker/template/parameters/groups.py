@@ -12,7 +12,7 @@ _KEYS = frozenset({"label", "description", "parameters"})
 
 
 def group_diagnostics(section: Any, parameters: Collection[str]) -> Diagnostics:
-    """What is wrong with the section; every parameter may stand in one group only."""
+    """Return the faults of the section; every parameter may be in one group only."""
     found = Diagnostics()
     if section is not None and not isinstance(section, list):
         found.report(CODE, "parameter_groups must be a list of groups", (SECTION,))

@@ -62,8 +62,9 @@ class Resolved:
 
 
 def coerce(kind: ParameterType, value: Any) -> Any:
-    """A value in the type of its parameter. Raises ``TypeMismatchError``; what is unknown
-    passes.
+    """Convert a value to the type of its parameter; an unknown value is unchanged.
+
+    Raises ``TypeMismatchError``.
     """
     if isinstance(value, Unknown):
         return value
@@ -116,7 +117,7 @@ def _from_json(text: str) -> Any:
 
 
 def violations(parameter: Parameter, value: Any) -> list[str]:
-    """What the constraints of a parameter have against a coerced value."""
+    """Return the violations of a parameter's constraints by a converted value."""
     if isinstance(value, Unknown):
         return []
     found = []
@@ -188,7 +189,7 @@ def resolve(
 
 
 def _without(value: Any, fault: str) -> str:
-    """What is wrong with the value of a hidden parameter, without the value."""
+    """Return the fault of the value of a hidden parameter, without the value."""
     items = value if isinstance(value, list) else []
     for item in (value, *items):
         fault = fault.replace(shown(item), MASK)

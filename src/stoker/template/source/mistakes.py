@@ -1,7 +1,7 @@
-"""The usual mistakes in YAML texts, in plain words: what is wrong, where it begins, what to do.
+"""Common mistakes in YAML texts, in plain words: fault, position, remedy.
 
-YAML's parser names the place where it gave up, in the words of its grammar. The mistake is often
-some lines above, and looks quite different to whoever wrote it.
+YAML's parser names the place where it failed, in the words of its grammar. The mistake is often
+some lines above, and looks quite different to its author.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Mistake(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """Where the parser gave up, and where what it was reading began."""
+    """The place where the parser failed, and the start of the structure that it was reading."""
 
     lines: list[str]
     line: int
@@ -44,7 +44,7 @@ class _Place(NamedTuple):
 
     @property
     def beginning(self) -> _Place:
-        """The place where what the parser was reading began."""
+        """Return the start of the structure that the parser was reading."""
         return self._replace(line=self.opened[0], column=self.opened[1]) if self.opened else self
 
     def above(self) -> tuple[int, str]:
@@ -74,7 +74,7 @@ _FOREIGN = re.compile(r"""(?<!["'])\{[{%]""")  # a tag of another template langu
 
 
 def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
-    """What is wrong in the text that the parser refused with this error."""
+    """Return the mistake in the text that the parser refused with this error."""
     words = " ".join(part for part in (error.context, error.problem) if part)
     mark = error.problem_mark or error.context_mark
     if mark is None:
@@ -101,7 +101,7 @@ def mistake_in(text: str, error: yaml.MarkedYAMLError) -> Mistake:
 
 
 def foreign_tag(lines: list[str], line: int) -> Mistake | None:
-    """What is wrong with a line that has a tag of another template language."""
+    """Return the mistake in a line with a tag of another template language."""
     found = _FOREIGN.search(lines[line]) if line < len(lines) else None
     if found is None:
         return None
@@ -179,7 +179,7 @@ def _no_colon(place: _Place) -> Mistake:
 
 
 def _no_key(place: _Place) -> Mistake | None:
-    """Something else where a map goes on."""
+    """Another token in a place where a map should continue."""
     if place.after[:1] in ("}", "]"):
         return place.mistake(f'this "{place.after[0]}" closes nothing', "remove it")
     quote = place.before.rstrip()[-1:]
@@ -197,7 +197,7 @@ def _no_key(place: _Place) -> Mistake | None:
 
 
 def _quotes(place: _Place, quote: str) -> str:
-    """What to do where a text goes on after its closing quote."""
+    """Return the advice for a text that continues after its closing quote."""
     if place.before.count(quote) % 2:
         return f"it began on a line above: add the {quote} that is missing there"
     if quote == "'":
@@ -206,7 +206,7 @@ def _quotes(place: _Place, quote: str) -> str:
 
 
 def _open_bracket(place: _Place) -> Mistake:
-    """A list or map in brackets that does not go on as it must."""
+    """A list or map in brackets without a valid continuation."""
     start = place.beginning
     bracket = start.after[:1]
     closing = {"[": "]", "{": "}"}.get(bracket)
@@ -243,12 +243,12 @@ def _unclosed_above(place: _Place) -> Mistake | None:
 
 
 def _unescaped(quote: str, line: str) -> list[int]:
-    """Where a line has this quote, without those that a backslash makes a part of the text."""
+    """Return the positions of this quote in a line, without escaped ones."""
     return [found.start() for found in re.finditer(rf"(?<!\\){quote}", line)]
 
 
 def _goes_on(place: _Place, start: _Place) -> bool:
-    """Return whether a line looks like one more entry between the brackets that began above."""
+    """Return whether a line looks like one more entry between brackets that were opened above."""
     if not place.after.strip():
         return False
     around, first, here = (
@@ -270,7 +270,7 @@ def _escape(place: _Place) -> Mistake:
 
 
 def _special(place: _Place) -> Mistake | None:
-    """A text that begins with a character which YAML keeps for itself."""
+    """A text whose first character is reserved in YAML."""
     character = place.beginning.after[:1]
     if character in ("|", ">"):
         message = f'a text that begins with "{character}" cannot stand between brackets'

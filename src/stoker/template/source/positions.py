@@ -38,7 +38,7 @@ def positions(text: str, file: str | None, paths: Iterable[Path]) -> dict[Path, 
 
 @dataclass(slots=True)
 class _Found:
-    """Where a value is, and those wanted that are inside it."""
+    """The position of a value, and of the requested values inside it."""
 
     position: Position | None
     below: dict[str, _Found] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def _tree_of(paths: Iterable[Path]) -> Tree:
 
 @dataclass(slots=True)
 class _Open:
-    """A list or map on the way to a wanted path; ``tree`` is what is wanted below."""
+    """A list or map on the way to a requested path; ``tree`` has the requested parts below."""
 
     tree: Tree
     found: _Found
@@ -125,7 +125,7 @@ Place = tuple[_Found, Tree | None, Any]
 
 
 def _place(event: Any, opened: list[_Open], root: Tree, top: _Found) -> Place | None:
-    """A value, what is wanted below it, and its mark; None for what is unwanted."""
+    """Read a value, with the requested parts below it, and its mark; None if it is unrequested."""
     if not opened:
         return top, root, event.start_mark
     around = opened[-1]

@@ -85,7 +85,7 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
             data, repeated = _read_json(text)
             return Source(data, text, file, _placed(repeated, text, file))
         except (ValueError, RecursionError):
-            pass  # YAML in flow style begins just so
+            pass  # YAML in flow style starts with the same character
     data, warnings = read_yaml(text, file)
     return Source(data, text, file, warnings)
 
@@ -159,7 +159,7 @@ def _placed(repeated: str | None, text: str, file: str | None) -> tuple[Diagnost
 
 
 def find_file(name: str, files: Mapping[str, str], url: str | None) -> str | None:
-    """The full name of a file: what the name means beside the file ``url``, or the name itself."""
+    """Return the full name of a file: relative to the file ``url``, or the name itself."""
     if url is not None and not urlsplit(name).scheme:
         beside = urljoin(url, name) if urlsplit(url).scheme else normpath(join(url, "..", name))
         if beside in files:

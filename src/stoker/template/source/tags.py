@@ -1,6 +1,6 @@
-"""What tags in YAML stand for: CloudFormation's functions in short, and types of YAML itself.
+"""YAML tags: short forms of CloudFormation's functions, and types of YAML itself.
 
-Templates are stored and answered as JSON, which has no sets, pairs and octets: they become lists
+Templates are stored and returned as JSON, which has no sets, pairs and octets: they become lists
 and text when they are read.
 """
 
@@ -16,7 +16,7 @@ TAGS = frozenset(_OWN + name for name in ("binary", "omap", "pairs", "set"))
 
 
 def plain_value(tag: str, value: Any) -> Any:
-    """The plain value of a tagged one. Raises ``ValueError`` if it is not what the tag takes."""
+    """Return the plain value of a tagged one. Raise ``ValueError`` if the tag does not fit it."""
     match tag.removeprefix(_OWN), value:
         case "set", dict():
             return list(value)
@@ -52,7 +52,7 @@ _CLOSE = 0.75  # minimal similarity of an unknown tag to a suggested one
 
 
 def advice_on_tag(tag: str, value: Any) -> str | None:
-    """What to do about a tag that abbreviates nothing."""
+    """Return the advice on an unknown tag."""
     name = tag.removeprefix("!").removeprefix("Fn::")
     spelt = {known.lower(): known for known in (*_SHORT, "Condition", "Ref")}
     near = difflib.get_close_matches(name.lower(), spelt, n=1, cutoff=_CLOSE)

@@ -1,7 +1,7 @@
 """YAML text to plain data, event by event, within limits.
 
-Texts may come from anyone. The parser reports events without recursion, so that depth is counted
-before it can hurt; what aliases share is built once, but counts each time that it is used.
+The texts are untrusted. The parser reports events without recursion, so that depth is counted
+before it can hurt. A value shared by aliases is built once, but counts each time that it is used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def text_key(key: Any) -> str:
 
 
 def unquoted_key(key: str) -> str:
-    """The key that this text is where it stands without quotes."""
+    """Return the key that this text is without quotes."""
     if len(key) > _LONGEST_WORD or _implicit_tag(key) in _STRINGS:
         return key
     try:
@@ -88,7 +88,7 @@ def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]
         found = mistake_in(text, error)
         position = Position(file, found.line + 1, found.column + 1)
         if "exceeded maximum nesting depth" in found.message:
-            # libyaml, since 0.2.6, reads ahead and stops by itself at a thousand levels.
+            # libyaml, since 0.2.6, reads ahead and stops on its own at a thousand levels.
             refuse("too-deep", TOO_DEEP, position=position)
         message = f"the text is not valid YAML: {found.message}"
         refuse("bad-syntax", message, position=position, suggestion=found.remedy)
@@ -159,7 +159,7 @@ class _Builder:
                 top.key = _ABSENT
 
     def _structure(self, event: Any) -> bool:
-        """Take what is not a scalar. Whether the stream has ended."""
+        """Process an event other than a scalar. Return whether the stream has ended."""
         kind = type(event)
         if kind is yaml.MappingStartEvent:
             self._begin({}, event, _ABSENT)

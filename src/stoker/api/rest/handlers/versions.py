@@ -29,7 +29,7 @@ class UnknownPath:
 
 
 def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
-    """What a path asks for. A version in the path counts more than one in ``Accept``."""
+    """Return the requested version and path. A version in the path precedes one in ``Accept``."""
     first, _, rest = path.removeprefix("/").partition("/")
     match = _SEGMENT.fullmatch(first)
     if match is not None:
