@@ -1,18 +1,14 @@
 """Actions of alarms when their state changes: HTTP calls, messages to queues, log entries."""
 
-import asyncio
 import json
 import logging
-import urllib.request
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit, urlunsplit
 from uuid import uuid4
 
 from localcloud.alarming.errors import invalid
 from localcloud.alarming.model.state import State
-from localcloud.core.background_tasks import BackgroundTasks
+from localcloud.core.outgoing import OutgoingCalls
 from localcloud.core.store import Document
 from localcloud.identity.service_trusts import Trusts
 from localcloud.web.http import RequestContext
@@ -23,10 +19,9 @@ _TRUST = "trust+"
 _TRUSTED = ("trust+http", "trust+https", "trust+zaqar")
 _MOST = 50  # actions of one state of an alarm
 _LONGEST = 2048
-_WORKERS = 8
+_THREADS = 8
 _MOST_WAITING = 500
-_SECONDS = 10  # for which a receiver may take its time
-_DELETE = "delete"  # what stands for a password in an address that names a trust, as in Aodh
+_DELETE = "delete"  # in place of a password in URLs with a trust, as in Aodh
 
 
 def parsed(name: str, given: Any) -> list[str]:
@@ -62,7 +57,7 @@ def with_trust(action: str, trust_id: str) -> str:
 
 
 def needs_trust(action: str) -> bool:
-    """Return whether an action is taken for who has made the alarm; those on queues always are."""
+    """Return whether an action needs the rights of the alarm's creator, as all on queues do."""
     return action.startswith((_TRUST, "zaqar:"))
 
 
@@ -79,11 +74,7 @@ class Actions:
     def __init__(self, state: State, trusts: Trusts) -> None:
         self._state = state
         self._trusts = trusts
-        self._tasks = BackgroundTasks()
-
-    @cached_property
-    def _workers(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_WORKERS, "alarm")
+        self._calls = OutgoingCalls("alarm", _THREADS, _MOST_WAITING)
 
     def take(self, alarm: Document, previous: str, reason: str, data: Document) -> None:
         """Start the actions of an alarm for its current state."""
@@ -97,20 +88,18 @@ class Actions:
             "reason_data": data,
         }
         for action in alarm[f"{alarm['state'].replace(' ', '_')}_actions"]:
-            if len(self._tasks) >= _MOST_WAITING:
+            if self._calls.is_full:
                 _LOG.warning("alarm %s: an action is not taken, too many are", alarm["id"])
                 return
-            self._tasks.start(self._take(alarm, action, told))
+            self._calls.start(self._take(alarm, action, told))
 
     async def idle(self) -> None:
         """Return when all actions have been taken."""
-        await self._tasks.idle()
+        await self._calls.idle()
 
     async def stop(self) -> None:
         """Cancel the actions in flight."""
-        await self._tasks.stop()
-        if "_workers" in self.__dict__:
-            self._workers.shutdown(wait=False, cancel_futures=True)
+        await self._calls.stop()
 
     async def _take(self, alarm: Document, action: str, told: Document) -> None:
         parts = urlsplit(shown(action))
@@ -135,34 +124,10 @@ class Actions:
             url = f"{self._state.cloud.settings.url}/messaging/v2/queues/{queue}/messages"
             headers["Client-ID"] = str(uuid4())
             body = {"messages": [{"body": told}]}
-        loop = asyncio.get_running_loop()
-        content = json.dumps(body).encode()
-        fault = await loop.run_in_executor(self._workers, _post, url, content, headers)
-        if fault:
-            _LOG.warning("alarm %s: %s was not told: %s", alarm["id"], shown(action), fault)
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """Return an opener without proxies and redirects, so that tokens reach only the named host."""
-    made = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.HTTPDefaultErrorHandler(),
-    ):
-        made.add_handler(handler)
-    return made
-
-
-def _post(url: str, body: bytes, headers: dict[str, str]) -> str:
-    """Return why a receiver has not taken a message; "" if it has."""
-    try:
-        request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310
-        with _opener().open(request, timeout=_SECONDS):
-            return ""
-    except (OSError, ValueError) as error:
-        return str(error)
+        try:
+            await self._calls.post(url, json.dumps(body).encode(), headers)
+        except (OSError, ValueError) as error:
+            _LOG.warning("alarm %s: action %s failed: %s", alarm["id"], shown(action), error)
 
 
 def bound(alarm: Document, who: RequestContext, trusts: Trusts) -> Document:

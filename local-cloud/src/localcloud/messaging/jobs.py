@@ -4,24 +4,19 @@ As in Zaqar, deliveries are not stored. A delivery in flight is lost when the cl
 message itself stays in the queue.
 """
 
-import asyncio
 import json
 import logging
 import urllib.error
-import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
 from typing import Any
 
-from localcloud.core.background_tasks import BackgroundTasks
+from localcloud.core.outgoing import OutgoingCalls
 from localcloud.core.store import Document
 from localcloud.messaging.model.state import TRUST, State
 
 _LOG = logging.getLogger(__name__)
-_WORKERS = 10
+_THREADS = 10
 _MOST_WAITING = 1000
-_SECONDS = 10  # for which a receiver may take its time
 _RETRY = 500  # statuses from here on are failures of the receiver, and are retried
 _STEP = 5
 _LONGEST_PAUSE = 3600
@@ -29,15 +24,11 @@ _MOST_TRIES = 100
 
 
 class Webhooks:
-    """Sends while the cloud runs."""
+    """Deliveries in flight."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._tasks = BackgroundTasks()
-
-    @cached_property
-    def _workers(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(_WORKERS, "webhook")
+        self._calls = OutgoingCalls("webhook", _THREADS, _MOST_WAITING)
 
     def notify(self, queue: Document, messages: Sequence[Document]) -> None:
         """Start to send messages to all subscribers of a queue."""
@@ -49,19 +40,17 @@ class Webhooks:
                 self._begin(queue["name"], subscription, message, policy)
 
     async def idle(self) -> None:
-        """Return when nothing is on its way."""
-        await self._tasks.idle()
+        """Return when no delivery is in flight."""
+        await self._calls.idle()
 
     async def stop(self) -> None:
         """Cancel all deliveries."""
-        await self._tasks.stop()
-        if "_workers" in self.__dict__:
-            self._workers.shutdown(wait=False, cancel_futures=True)
+        await self._calls.stop()
 
     def _begin(
         self, queue: str, subscription: Document, message: Document, policy: Mapping[str, Any]
     ) -> None:
-        if len(self._tasks) >= _MOST_WAITING:
+        if self._calls.is_full:
             _LOG.warning("a message for %s is not sent: too many are", subscription["subscriber"])
             return
         sent = {**message, "Message_Type": "Notification", "queue_name": queue}
@@ -71,8 +60,7 @@ class Webhooks:
         headers = {"Content-Type": "application/json"}
         if isinstance(options.get("post_headers"), dict):
             headers |= {str(k): str(v) for k, v in options["post_headers"].items()}
-        send = self._send(subscription, body.encode(), headers, policy)
-        self._tasks.start(send)
+        self._calls.start(self._send(subscription, body.encode(), headers, policy))
 
     async def _send(
         self,
@@ -81,45 +69,24 @@ class Webhooks:
         headers: dict[str, str],
         policy: Mapping[str, Any],
     ) -> None:
-        loop = asyncio.get_running_loop()
         url, trust_id = subscription["subscriber"].removeprefix(TRUST), subscription.get("trust_id")
         for pause in [0, *_pauses(policy)]:
             if pause:
                 await self._state.cloud.clock.sleep(pause)
             if trust_id is not None:
                 headers["X-Auth-Token"] = self._state.trusts.token(trust_id) or ""
-            follows = trust_id is None  # a token is for who was named
-            if await loop.run_in_executor(self._workers, _is_taken, url, body, headers, follows):
+            try:
+                await self._calls.post(url, body, headers, follows=trust_id is None)
+            except urllib.error.HTTPError as error:
+                error.close()
+                # A client error is an answer: the receiver would refuse the message again.
+                if error.code < _RETRY:
+                    return
+            except (OSError, ValueError):
+                continue
+            else:
                 return
-        _LOG.warning("a message for %s was not taken", url)
-
-
-def _opener(follows: bool) -> urllib.request.OpenerDirector:
-    """Return an opener without proxies, which follows redirects only if it ``follows``."""
-    made = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
-        urllib.request.HTTPErrorProcessor(),
-        urllib.request.HTTPDefaultErrorHandler(),
-        *([urllib.request.HTTPRedirectHandler()] if follows else []),
-    ):
-        made.add_handler(handler)
-    return made
-
-
-def _is_taken(url: str, body: bytes, headers: dict[str, str], follows: bool) -> bool:
-    """Return whether a receiver has answered, if only that it does not like the message."""
-    direct = _opener(follows)
-    try:
-        request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310
-        with direct.open(request, timeout=_SECONDS):
-            return True
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code < _RETRY
-    except (OSError, ValueError):
-        return False
+        _LOG.warning("a message for %s was not delivered", url)
 
 
 def _policy(attributes: Document, options: Document) -> Mapping[str, Any]:

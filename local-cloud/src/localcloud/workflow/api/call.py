@@ -5,19 +5,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
-from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from localcloud.core.store import Document
+from localcloud.web.api_request import ApiRequest
 from localcloud.web.http import (
     Answer,
     BadRequestError,
-    RequestContext,
     boolean,
     context,
-    parse_json,
     read_body,
     respond,
 )
@@ -30,29 +28,21 @@ _NO_FILTERS = frozenset(
 )
 
 
-class Call(Struct, frozen=True):
-    """A request whose body has been read."""
-
-    request: Request
-    who: RequestContext
-    content: bytes
+class Call(ApiRequest, frozen=True):
+    """A request of the workflow API."""
 
     @property
     def project(self) -> str:
         """The project of the caller."""
-        return self.who.require_project()
+        return self.context.require_project()
 
-    def argument(self, name: str) -> str:
-        """Return a part of the path."""
-        return str(self.request.path_params[name])
-
-    def query(self, name: str, default: str = "") -> str:
+    def query(self, key: str, default: str = "") -> str:
         """Return a value of the query string."""
-        return self.request.query_params.get(name, default)
+        return self.request.query_params.get(key, default)
 
-    def flag(self, name: str) -> bool:
+    def flag(self, key: str) -> bool:
         """Return a boolean of the query string; false where it is missing."""
-        return boolean(self.query(name, "false"))
+        return boolean(self.query(key, "false"))
 
     def text(self) -> str:
         """Return the body as a text; raises BadRequestError."""
@@ -61,11 +51,11 @@ class Call(Struct, frozen=True):
         except UnicodeDecodeError as error:
             raise BadRequestError("The request body is no text in UTF-8.") from error
 
-    def body(self, kind: str, known: Iterable[str]) -> dict[str, Any]:
+    def fields(self, kind: str, known: Iterable[str]) -> dict[str, Any]:
         """Return the JSON object of the body; raises BadRequestError for fields that are not
         known.
         """
-        given = parse_json(self.content)
+        given = self.body()
         if unknown := sorted(given.keys() - set(known)):
             raise BadRequestError(f"Unknown attribute for argument {kind}: {unknown[0][:100]}")
         return given

@@ -61,8 +61,8 @@ class Definitions:
         if call.request.method == "POST":
             if own:
                 raise duplicate(kind, name)
-            self._state.room(call.who, collection)
-            made = self._state.made(call.who, name=name, **fields)
+            self._state.room(call.context, collection)
+            made = self._state.made(call.context, name=name, **fields)
         else:
             if not own:
                 raise not_found(_WORDS[kind], f"name={name}, namespace={namespace}")
@@ -78,7 +78,7 @@ class Definitions:
             "WorkflowDefinition",
             made.name,
             namespace=call.query("namespace"),
-            scope=scope(call.who, call.query("scope")),
+            scope=scope(call.context, call.query("scope")),
             definition=text,
             spec=dict(made.body),
             tags=list(made.body.get("tags", ())),
@@ -96,7 +96,7 @@ class Definitions:
             "ActionDefinition",
             name,
             namespace=call.query("namespace"),
-            scope=scope(call.who, call.query("scope")),
+            scope=scope(call.context, call.query("scope")),
             definition=text,
             spec=dict(body),
             tags=list(body.get("tags", ())),
@@ -130,7 +130,7 @@ class WorkflowRequests(Definitions):
 
     def _list(self, call: Call) -> dict[str, Any]:
         state = self._state
-        found = state.visible(call.who, state.workflows, call.flag("all_projects"))
+        found = state.visible(call.context, state.workflows, call.flag("all_projects"))
         return listed(call, "workflows", found, views.workflow)
 
     async def _write(self, call: Call) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class WorkflowRequests(Definitions):
         return {**told, "interface": json.loads(told["interface"])}
 
     async def _replace(self, call: Call) -> dict[str, Any]:
-        known = self._state.own(call.who, self._found(call))
+        known = self._state.own(call.context, self._found(call))
         text = call.text()
         found = workflows_in(text)
         if len(found) != 1:
@@ -170,14 +170,16 @@ class WorkflowRequests(Definitions):
         )
 
     def _found(self, call: Call) -> Document:
-        return self._service.starts.workflow(call.who, call.argument("id"), call.query("namespace"))
+        return self._service.starts.workflow(
+            call.context, call.argument("id"), call.query("namespace")
+        )
 
     def _show(self, call: Call) -> dict[str, Any]:
         return views.workflow(self._found(call))
 
     def _delete(self, call: Call) -> None:
         state = self._state
-        known = state.own(call.who, self._found(call))
+        known = state.own(call.context, self._found(call))
         for word, triggers in (("cron", state.cron_triggers), ("event", state.event_triggers)):
             used = sorted(each["id"] for each in triggers.find(workflow_id=known["id"]))
             if used:
@@ -208,7 +210,7 @@ class WorkbookRequests(Definitions):
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        found = self._state.visible(call.who, self._state.workbooks)
+        found = self._state.visible(call.context, self._state.workbooks)
         return listed(call, "workbooks", found, views.workbook)
 
     async def _write(self, call: Call) -> dict[str, Any]:
@@ -223,7 +225,7 @@ class WorkbookRequests(Definitions):
                 "Workbook",
                 book.name,
                 namespace=call.query("namespace"),
-                scope=scope(call.who, call.query("scope")),
+                scope=scope(call.context, call.query("scope")),
                 definition=text,
                 tags=list(book.body.get("tags", ())),
             )
@@ -241,7 +243,7 @@ class WorkbookRequests(Definitions):
         own = name.removeprefix(f"{book}.")
         fields = {
             "namespace": call.query("namespace"),
-            "scope": scope(call.who, call.query("scope")),
+            "scope": scope(call.context, call.query("scope")),
             "definition": yaml.safe_dump({own: dict(body)}, sort_keys=False),
             "spec": dict(body),
             "tags": list(body.get("tags", ())),
@@ -250,7 +252,7 @@ class WorkbookRequests(Definitions):
         }
         known = next(into.find(name=name, project_id=call.project), None)
         if known is None:
-            into.put(self._state.made(call.who, name=name, **fields))
+            into.put(self._state.made(call.context, name=name, **fields))
         elif known["workbook"] == book:
             into.put({**known, **fields, "updated_at": self._state.now()})
         else:
@@ -282,7 +284,7 @@ class WorkbookRequests(Definitions):
         return views.workbook(self._found(call))
 
     def _delete(self, call: Call) -> None:
-        known = self._state.own(call.who, self._found(call))
+        known = self._state.own(call.context, self._found(call))
         self._state.workbooks.delete(known["id"])
 
 
@@ -301,7 +303,7 @@ class ActionRequests(Definitions):
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        own = self._state.visible(call.who, self._state.actions)
+        own = self._state.visible(call.context, self._state.actions)
         items = [*map(_system, sorted(SYSTEM)), *(views.action(each) for each in own)]
         return listed(call, "actions", items, lambda each: each)
 
@@ -333,7 +335,7 @@ class ActionRequests(Definitions):
         name = call.argument("name")
         if name in SYSTEM:
             raise not_found("Action definition", f"action_name={name}, namespace=")
-        self._state.actions.delete(self._state.own(call.who, self._found(call))["id"])
+        self._state.actions.delete(self._state.own(call.context, self._found(call))["id"])
 
 
 def _system(name: str) -> dict[str, Any]:
@@ -368,19 +370,19 @@ class EnvironmentRequests(Definitions):
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        found = self._state.visible(call.who, self._state.environments)
+        found = self._state.visible(call.context, self._state.environments)
         return listed(call, "environments", found, views.environment)
 
     def _write(self, call: Call) -> dict[str, Any]:
         known = ("id", "name", "description", "variables", "scope")
-        given = call.body("env", known)
+        given = call.fields("env", known)
         name = text_field(given, "name")
         if not name:
             raise BadRequestError("Please provide the name of an environment.")
         fields: dict[str, Any] = {
             "description": text_field(given, "description", 1000),
             "variables": json_map("env", given, "variables"),
-            "scope": scope(call.who, given.get("scope")),
+            "scope": scope(call.context, given.get("scope")),
         }
         if call.request.method == "PUT":
             fields = {key: value for key, value in fields.items() if key in given}
@@ -398,4 +400,4 @@ class EnvironmentRequests(Definitions):
         return views.environment(self._found(call))
 
     def _delete(self, call: Call) -> None:
-        self._state.environments.delete(self._state.own(call.who, self._found(call))["id"])
+        self._state.environments.delete(self._state.own(call.context, self._found(call))["id"])

@@ -43,30 +43,30 @@ class ExecutionRequests:
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        found = self._state.visible(call.who, self._state.executions, call.flag("all_projects"))
+        found = self._state.visible(call.context, self._state.executions, call.flag("all_projects"))
         return listed(call, "executions", found, views.execution, _HIDDEN)
 
     def _found(self, call: Call) -> Document:
         key = call.argument("id")
-        return self._state.found(call.who, self._state.executions, key, "WorkflowExecution")
+        return self._state.found(call.context, self._state.executions, key, "WorkflowExecution")
 
     def _show(self, call: Call) -> dict[str, Any]:
         return views.execution(self._found(call))
 
     def _create(self, call: Call) -> dict[str, Any]:
-        given = call.body("wf_ex", _KNOWN)
+        given = call.fields("wf_ex", _KNOWN)
         fields: dict[str, Any] = {}
         if wanted := text_field(given, "id"):
             known = self._state.executions.get(_uuid(wanted))
             if known is not None:
                 return self._made(self._state.found(
-                    call.who, self._state.executions, wanted, "WorkflowExecution"
+                    call.context, self._state.executions, wanted, "WorkflowExecution"
                 ))  # fmt: skip
             fields["id"] = wanted
         source = None
         if source_id := text_field(given, "source_execution_id"):
             executions = self._state.executions
-            source = self._state.found(call.who, executions, source_id, "WorkflowExecution")
+            source = self._state.found(call.context, executions, source_id, "WorkflowExecution")
             fields["source_execution_id"] = source_id
         identifier = text_field(given, "workflow_id") or text_field(given, "workflow_name")
         if not identifier and source is not None:
@@ -76,14 +76,14 @@ class ExecutionRequests:
                 "Workflow ID or workflow name must be provided. Workflow ID is recommended."
             )
         namespace = text_field(given, "workflow_namespace")
-        workflow = self._service.starts.workflow(call.who, identifier, namespace)
+        workflow = self._service.starts.workflow(call.context, identifier, namespace)
         taken = json_map("wf_ex", given, "input")
         params = json_map("wf_ex", given, "params")
         if source is not None:
             taken = taken or source["input"]
             params = params or source["params"]
         made = self._service.starts.asked(
-            call.who,
+            call.context,
             workflow,
             input=taken,
             params=params,
@@ -98,8 +98,8 @@ class ExecutionRequests:
         return {key: value for key, value in told.items() if key != "published_global"}
 
     async def _change(self, call: Call) -> dict[str, Any]:
-        given = call.body("wf_ex", _KNOWN)
-        found = self._state.own(call.who, self._found(call))
+        given = call.fields("wf_ex", _KNOWN)
+        found = self._state.own(call.context, self._found(call))
         env = (json_map("wf_ex", given, "params")).get("env")
         if not (given.get("state") or given.get("description") or env):
             raise BadRequestError(
@@ -137,12 +137,12 @@ class ExecutionRequests:
         failed = [t for t in self._state.tasks_of(found["id"]) if t["state"] == ERROR]
         if not failed:
             raise BadRequestError("No task of the execution has failed that could be begun anew.")
-        trust_id = self._service.trusts.make(call.who)
+        trust_id = self._service.trusts.make(call.context)
         for task in failed:
             engine.rerun(task, False, trust_id)
 
     async def _delete(self, call: Call) -> None:
-        found = self._state.own(call.who, self._found(call))
+        found = self._state.own(call.context, self._found(call))
         if found["state"] not in ENDED:
             if not call.flag("force"):
                 raise ForbiddenError(
@@ -166,7 +166,7 @@ class ExecutionRequests:
 
     def _of(self, call: Call, deep: bool) -> Iterator[Document]:
         task = self._state.found(
-            call.who, self._state.tasks, call.argument("task"), "Task execution"
+            call.context, self._state.tasks, call.argument("task"), "Task execution"
         )
         for child in self._state.executions.find(task_execution_id=task["id"]):
             yield child

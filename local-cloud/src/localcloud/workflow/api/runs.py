@@ -37,11 +37,11 @@ class TaskRequests:
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        return self._listed(call, self._state.visible(call.who, self._state.tasks))
+        return self._listed(call, self._state.visible(call.context, self._state.tasks))
 
     def _of_execution(self, call: Call) -> dict[str, Any]:
         executions, key = self._state.executions, call.argument("execution")
-        found = self._state.found(call.who, executions, key, "WorkflowExecution")
+        found = self._state.found(call.context, executions, key, "WorkflowExecution")
         return self._listed(call, self._state.tasks_of(found["id"]))
 
     def _listed(self, call: Call, found: Iterable[Document]) -> dict[str, Any]:
@@ -52,14 +52,14 @@ class TaskRequests:
 
     def _found(self, call: Call) -> Document:
         key = call.argument("id")
-        return self._state.found(call.who, self._state.tasks, key, "Task execution")
+        return self._state.found(call.context, self._state.tasks, key, "Task execution")
 
     def _show(self, call: Call) -> dict[str, Any]:
         return self._shown(self._found(call))
 
     async def _rerun(self, call: Call) -> dict[str, Any]:
-        given = call.body("task", ("id", "name", "workflow_name", "state", "reset", "env"))
-        task = self._state.own(call.who, self._found(call))
+        given = call.fields("task", ("id", "name", "workflow_name", "state", "reset", "env"))
+        task = self._state.own(call.context, self._found(call))
         if given.get("state") != RUNNING:
             raise BadRequestError("Invalid task state. Only updating task to RUNNING is supported.")
         env = json_map("task", given, "env")
@@ -72,7 +72,7 @@ class TaskRequests:
                 merged = {**(execution["params"].get("env") or {}), **env}
                 params = {**execution["params"], "env": merged}
                 self._state.executions.put({**execution, "params": params})
-            trust_id = self._service.trusts.make(call.who)
+            trust_id = self._service.trusts.make(call.context)
             self._service.engine.rerun(task, given.get("reset") is not False, trust_id)
         return self._shown(self._found(call))
 
@@ -96,25 +96,27 @@ class ActionExecutionRequests:
         ]
 
     def _list(self, call: Call) -> dict[str, Any]:
-        found = self._state.visible(call.who, self._state.action_executions)
+        found = self._state.visible(call.context, self._state.action_executions)
         return listed(call, "action_executions", found, views.action_execution, ("output",))
 
     def _of_task(self, call: Call) -> dict[str, Any]:
         key = call.argument("task")
-        task = self._state.found(call.who, self._state.tasks, key, "Task execution")
+        task = self._state.found(call.context, self._state.tasks, key, "Task execution")
         found = self._state.action_executions.find(task_execution_id=task["id"])
         return listed(call, "action_executions", found, views.action_execution, ("output",))
 
     def _found(self, call: Call) -> Document:
         key = call.argument("id")
-        return self._state.found(call.who, self._state.action_executions, key, "ActionExecution")
+        return self._state.found(
+            call.context, self._state.action_executions, key, "ActionExecution"
+        )
 
     def _show(self, call: Call) -> dict[str, Any]:
         return views.action_execution(self._found(call))
 
     async def _create(self, call: Call) -> dict[str, Any]:
         names = ("name", "input", "params", "workflow_namespace", "description")
-        given = call.body("action_ex", names)
+        given = call.fields("action_ex", names)
         name = text_field(given, "name")
         if not name:
             raise BadRequestError("Please provide at least action name to run action.")
@@ -134,7 +136,7 @@ class ActionExecutionRequests:
             "workflow_name": None,
             "workflow_namespace": "",
             "project_id": call.project,
-            "trust_id": self._service.trusts.make(call.who),
+            "trust_id": self._service.trusts.make(call.context),
             "state": RUNNING,
             "input": checked if action.above else taken,
             "output": None,
@@ -158,8 +160,8 @@ class ActionExecutionRequests:
         return {**views.action_execution(ended), "id": None, "created_at": None}
 
     def _change(self, call: Call) -> dict[str, Any]:
-        given = call.body("action_ex", ("id", "name", "state", "output", "input", "params"))
-        run = self._state.own(call.who, self._found(call))
+        given = call.fields("action_ex", ("id", "name", "state", "output", "input", "params"))
+        run = self._state.own(call.context, self._found(call))
         state = given.get("state")
         if state not in _STATES:
             told = f"Expected one of {list(_STATES)}, actual: {str(state)[:50]}"
@@ -180,7 +182,7 @@ class ActionExecutionRequests:
         return self._show(call)
 
     def _delete(self, call: Call) -> None:
-        run = self._state.own(call.who, self._found(call))
+        run = self._state.own(call.context, self._found(call))
         if run["task_execution_id"] is not None:
             raise ForbiddenError("Ad-hoc action executions alone can be deleted.")
         if run["state"] not in ENDED:

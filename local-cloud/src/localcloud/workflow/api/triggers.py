@@ -41,7 +41,7 @@ class TriggerRequests:
 
     def _list_cron(self, call: Call) -> dict[str, Any]:
         every = call.flag("all_projects")
-        found = self._state.visible(call.who, self._state.cron_triggers, every)
+        found = self._state.visible(call.context, self._state.cron_triggers, every)
         return listed(call, "cron_triggers", found, views.cron_trigger)
 
     def _create_cron(self, call: Call) -> dict[str, Any]:
@@ -49,12 +49,12 @@ class TriggerRequests:
             "id", "name", "pattern", "first_execution_time", "remaining_executions", "scope",
             "workflow_id", "workflow_name", "workflow_input", "workflow_params",
         )  # fmt: skip
-        given = call.body("cron_trigger", names)
+        given = call.fields("cron_trigger", names)
         pattern, first, count = self._times(given)
         fields = self._common(call, given, self._state.cron_triggers, "cron trigger")
         now = self._state.cloud.clock.now()
         made = self._state.made(
-            call.who,
+            call.context,
             **fields,
             pattern=pattern or None,
             first_execution_time=first,
@@ -104,12 +104,12 @@ class TriggerRequests:
         if not name and kind == "cron trigger":
             raise BadRequestError("Please provide the name of a cron trigger.")
         identifier = text_field(given, "workflow_id") or text_field(given, "workflow_name")
-        workflow = self._service.starts.workflow(call.who, identifier)
+        workflow = self._service.starts.workflow(call.context, identifier)
         taken = json_map("trigger", given, "workflow_input")
         completed(workflow["name"], inputs_of(workflow["spec"]), taken)
         if name and next(collection.find(name=name, project_id=call.project), None):
             raise duplicate(kind, name)
-        self._state.room(call.who, collection)
+        self._state.room(call.context, collection)
         return {
             "name": name,
             "workflow_id": workflow["id"],
@@ -117,24 +117,24 @@ class TriggerRequests:
             "workflow_input": taken,
             "workflow_params": json_map("trigger", given, "workflow_params"),
             "scope": "private",
-            "user_id": call.who.user_id,
+            "user_id": call.context.user_id,
             "openstack": {
-                "user_id": call.who.user_id,
-                "user_name": call.who.user_name,
+                "user_id": call.context.user_id,
+                "user_name": call.context.user_name,
                 "project_id": call.project,
-                "project_name": call.who.project_name,
-                "roles": list(call.who.roles),
+                "project_name": call.context.project_name,
+                "roles": list(call.context.roles),
             },
         }
 
     def _keep(self, call: Call, collection: Collection, made: Document) -> None:
-        made["trust_id"] = self._service.trusts.make(call.who)
+        made["trust_id"] = self._service.trusts.make(call.context)
         collection.put(made)
 
     def _found(self, call: Call, collection: Collection, kind: str) -> Document:
         key = call.argument("id")
         found = collection.get(key)
-        if found is None or not (call.who.is_admin or found["project_id"] == call.project):
+        if found is None or not (call.context.is_admin or found["project_id"] == call.project):
             found = next(collection.find(name=key, project_id=call.project), None)
         if found is None:
             raise not_found(kind, f"identifier={key}")
@@ -154,7 +154,7 @@ class TriggerRequests:
 
     def _list_events(self, call: Call) -> dict[str, Any]:
         every = call.flag("all_projects")
-        found = self._state.visible(call.who, self._state.event_triggers, every)
+        found = self._state.visible(call.context, self._state.event_triggers, every)
         return listed(call, "event_triggers", found, views.event_trigger)
 
     def _create_event(self, call: Call) -> dict[str, Any]:
@@ -162,7 +162,7 @@ class TriggerRequests:
             "id", "name", "workflow_id", "workflow_input", "workflow_params", "exchange", "topic",
             "event", "scope",
         )  # fmt: skip
-        given = call.body("event_trigger", names)
+        given = call.fields("event_trigger", names)
         needed = ("exchange", "topic", "event", "workflow_id")
         if missing := [name for name in needed if not text_field(given, name)]:
             raise BadRequestError(f"Event trigger needs {', '.join(missing)}.")
@@ -171,7 +171,7 @@ class TriggerRequests:
             raise BadRequestError(f"{told}, not {given['topic'][:100]}.")
         fields = self._common(call, given, self._state.event_triggers, "event trigger")
         where = {name: given[name] for name in ("exchange", "topic", "event")}
-        made = self._state.made(call.who, **fields, **where)
+        made = self._state.made(call.context, **fields, **where)
         self._keep(call, self._state.event_triggers, made)
         self._service.event_triggers.begin()
         return views.event_trigger(made)
