@@ -59,11 +59,10 @@ class Machine:
         self._tasks = BackgroundTasks()
         self._latest: dict[str, asyncio.Task[None]] = {}
         self._slots = asyncio.Semaphore(PARALLEL)
-        self._rebooting: set[str] = set()
-        """Servers that have rebooted themselves and are to be booted again."""
+        self._rebooting: set[str] = set()  # servers that have rebooted themselves; to boot again
 
     def teach(self, jobs: dict[str, Job]) -> None:
-        """Say which job belongs to which task state."""
+        """Register the jobs of task states."""
         self._jobs.update(jobs)
 
     def work_on(self, server_id: str) -> None:
@@ -95,7 +94,7 @@ class Machine:
         await self._tasks.idle()
 
     async def stop(self) -> None:
-        """Leave all work as it is."""
+        """Cancel all work. Its tasks are in the store."""
         await self._tasks.stop()
 
     def exited(self, exit: Exit) -> None:  # noqa: A002  (the fabric's word)
@@ -108,6 +107,7 @@ class Machine:
             return
         if exit.reboot and (server["vm_state"] in _LIVING or server["task_state"] in _BOOTING):
             self._rebooting.add(exit.server_id)
+        # The work in progress writes the power state when it ends.
         if server["task_state"] not in _UNMOVED:
             return
         if not self._boot_again(server) and server["vm_state"] in _LIVING:
@@ -125,6 +125,7 @@ class Machine:
 
     async def _work(self, server_id: str) -> None:
         lock = self._locks.setdefault(server_id, asyncio.Lock())
+        # The lock comes first: work that waits for its server must not occupy a slot.
         async with lock, self._slots:
             server = self._state.servers.get(server_id)
             job = self._jobs.get(server["task_state"] or "") if server is not None else None
@@ -160,6 +161,7 @@ class Machine:
     def _failed(self, job: Job, server: Document, message: str) -> None:
         actions.finish(self._state, server["action_id"], job.event, message)
         current = self._state.servers.get(server["id"])
+        # A deletion that was requested meanwhile takes precedence over the failed task.
         if current is None or (
             current["task_state"] == DELETING and server["task_state"] != DELETING
         ):

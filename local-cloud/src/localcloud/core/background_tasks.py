@@ -11,6 +11,7 @@ class BackgroundTasks:
     """Running tasks. They handle their errors themselves."""
 
     def __init__(self) -> None:
+        # The event loop itself keeps only weak references to tasks.
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -24,7 +25,7 @@ class BackgroundTasks:
         return task
 
     async def idle(self) -> None:
-        """Return when no task is left, also none that others have started meanwhile."""
+        """Return when no task is left, not even one that another task has started."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 

@@ -119,7 +119,7 @@ class LazyService:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the instance was created."""
+        """Return whether the instance was created."""
         return "instance" in self.__dict__
 
     def routes(self) -> list[BaseRoute]:

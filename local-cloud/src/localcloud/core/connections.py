@@ -41,7 +41,7 @@ class Connection(HttpToolsProtocol):
             (_first_to_go(waiting) or self).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is expected any more."""
+        """Stop the timeout."""
         self._late.cancel()
         super().connection_lost(exc)
 
@@ -65,12 +65,13 @@ class Connection(HttpToolsProtocol):
         super().on_message_begin()
         self._late.cancel()
         self._expect_head()
+        # The next request on this connection may have the token of another project.
         self.owner = ""
         announced = partial(setattr, self, "owner")
         self.scope["extensions"] = {CUT: self._cut, OWNER: announced}  # type: ignore[dict-item]
 
     def on_headers_complete(self) -> None:
-        """The head is there in time."""
+        """Start the timeout for the body."""
         self._late.cancel()
         self._in_head, self.in_body = False, True
         self.since = self.loop.time()
@@ -78,13 +79,13 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """The client owes nothing until it asks again."""
+        """Stop the timeout until the next request."""
         self._late.cancel()
         self.in_body = False
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The client may ask again."""
+        """Start to wait for the next request."""
         self.since = self.loop.time()
         super().on_response_complete()
 
@@ -100,6 +101,7 @@ class Connection(HttpToolsProtocol):
         """End the connection if its body has stopped arriving, unless the service stopped it."""
         elapsed = self.loop.time() - self._heard
         if self.flow.read_paused:
+            # The service does not read. The client is not late.
             self._expect_body(self.body_seconds)
         elif elapsed < self.body_seconds:
             self._expect_body(self.body_seconds - elapsed)
@@ -110,7 +112,7 @@ class Connection(HttpToolsProtocol):
         if flush:
             self.transport.close()
             return
-        # a reset, not an orderly end: that is what a client sees of a service that has died
+        # A reset and no orderly end, as a client sees it when a service has died.
         connection = self.transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()

@@ -1,4 +1,9 @@
-"""The shell around each service: request ids, authentication, routing, errors in its own shape."""
+"""The ASGI application around each service.
+
+A request comes in with its path below the prefix. It gets an ID, its token is checked, and the
+router of the service calls the handler. Every error becomes a response in the service's own format,
+with the same ID; an unexpected one is logged and reveals nothing else.
+"""
 
 import logging
 from collections.abc import Iterable, MutableMapping, Sequence
@@ -34,6 +39,7 @@ class ServiceApp:
 
     @cached_property
     def _routing(self) -> "_Routing":
+        # The first request loads the API of the service.
         return _Routing(self._service.routes())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -61,6 +67,7 @@ class ServiceApp:
             _LOG.info("%s %s: the client went away", scope["method"], scope["path"])
         except Exception:
             _LOG.exception("%s %s failed (%s)", scope["method"], scope["path"], request_id)
+            # The response has started. Only a closed connection can show that it is incomplete.
             if started:
                 raise
             fault = ApiError(f"An unexpected error occurred; the log names it by {request_id}.")
@@ -76,6 +83,7 @@ class ServiceApp:
         request = Request(scope)
         token = request.headers.get("x-auth-token")
         is_public = self._service.is_public(scope["method"], path)
+        # A token on a public path is not checked, so that an expired one does no harm.
         if token and not is_public:
             caller = replace(self._cloud.tokens.validate(token), request_id=request_id)
             self._service.permit(caller, scope["method"], path)

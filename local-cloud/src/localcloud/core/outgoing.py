@@ -27,7 +27,7 @@ class OutgoingCalls:
 
     @property
     def is_full(self) -> bool:
-        """Whether no more work may be started now."""
+        """Return whether no more work may be started now."""
         return len(self._tasks) >= self._most_waiting
 
     def start(self, work: Coroutine[Any, Any, None]) -> None:

@@ -41,11 +41,12 @@ class Collection:
 
     def __init__(self, store: "Store", kind: str) -> None:
         self.kind = kind
-        self.revision = 0
-        """Grows with each change; what was worked out at the same revision is still right."""
+        self.revision = 0  # grows with each change, so that users of the collection can cache
         self._store = store
         self._documents: dict[str, Document] = {}
         self._indexes: dict[str, dict[Any, dict[str, None]]] = {}
+        # Indexed values by document. Callers may change a document in place before they put it, so
+        # that its former values are only known here.
         self._indexed: dict[str, dict[str, Any]] = {}
         self._watchers: list[Watcher] = []
 
@@ -85,6 +86,7 @@ class Collection:
         if "id" in equal:
             buckets.append({equal["id"]: None})
         smallest = min(buckets, key=len, default=self._documents)
+        # A copy of the keys: callers write while they read.
         for key in list(smallest):
             document = self._documents.get(key)
             if document is not None and all(document.get(f) == v for f, v in equal.items()):
@@ -154,10 +156,14 @@ class Store:
     def __init__(self, path: Path | str) -> None:
         self._collections: dict[str, Collection] = {}
         self._touched: list[tuple[str, str]] | None = None
+        # Autocommit: a write outside of a transaction is committed before it returns.
         self._connection = sqlite3.connect(path, isolation_level=None)
+        # With a write-ahead log, NORMAL keeps every commit when the process is killed. Only a power
+        # failure can undo the last ones.
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=NORMAL")
         self._connection.execute(_SCHEMA)
+        # An update keeps the row ID of a document, so that this is the order of creation.
         for kind, body in self._connection.execute("SELECT kind, body FROM objects ORDER BY rowid"):
             self.collection(kind).remember(json.loads(body))
 
@@ -215,6 +221,7 @@ class Store:
             self._touched.append((kind, key))
 
     def _restore(self, touched: list[tuple[str, str]]) -> None:
+        # The database is rolled back already; memory and indexes follow it.
         for kind, key in dict.fromkeys(touched):
             row = self._connection.execute(
                 "SELECT body FROM objects WHERE kind = ? AND id = ?", (kind, key)

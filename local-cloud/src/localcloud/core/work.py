@@ -18,6 +18,7 @@ class Work:
     def __init__(self) -> None:
         self._tasks = BackgroundTasks()
         self._latest: dict[str, asyncio.Task[None]] = {}
+        # A lock exists as long as work holds it or waits for it.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def begin(self, object_id: str, work: Callable[[], Awaitable[None]]) -> None:
@@ -41,6 +42,7 @@ class Work:
     async def alone(self, *object_ids: str) -> AsyncIterator[None]:
         """Hold the locks of these objects. No other work on them runs meanwhile."""
         async with AsyncExitStack() as held:
+            # In a fixed order, so that two callers never wait for each other.
             for object_id in sorted(object_ids):
                 lock = self._locks.setdefault(object_id, asyncio.Lock())
                 await held.enter_async_context(lock)

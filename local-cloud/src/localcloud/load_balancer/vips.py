@@ -92,6 +92,7 @@ class Vips:
                 if values["vip_address"]
                 else "Subnet(s) in the supplied network do not contain enough available IPs."
             )
+        # IPv4 is preferred, as in Octavia.
         fitting.sort(key=lambda subnet: int(subnet["ip_version"]))
         values["vip_subnet_id"] = fitting[0]["id"]
 
@@ -189,6 +190,7 @@ class Vips:
             }
             port = await self._ports.create(balancer["project_id"], network_id, named)
             legs[network_id] = port["id"]
+        # The load balancer may have been changed or deleted during the calls.
         now = self._state.of(LOAD_BALANCER).get(balancer["id"])
         if now is not None:
             self._state.of(LOAD_BALANCER).put({**now, "legs": legs})

@@ -1,7 +1,7 @@
 """The object storage API, version 1, as the application mounts it.
 
-The record of an object names the file with its content. A file is complete on disk before the
-record that names it is written, and a start removes files that no record names: a request that is
+The record of an object names the file with its content. A file is written completely before the
+record that names it, and a start removes files that no record names: a request that is
 interrupted leaves the object as it was.
 """
 

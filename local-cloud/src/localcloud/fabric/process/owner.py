@@ -104,6 +104,8 @@ class Owner:
         except ConnectionError:
             received = None
         if received is None:
+            # The cloud has ended. This process is the first of its PID namespace, so the kernel
+            # ends all servers with it.
             os._exit(0)
         self._requests.extend(received)
 
@@ -174,7 +176,7 @@ class Owner:
 
     def _boot(self, request: Request) -> object:
         if request["server"]["id"] in self._servers:
-            raise FabricError(f"server {request['server']['id']} runs already")
+            raise FabricError(f"server {request['server']['id']} is already running")
         ports = tuple(specs.port_from_json(port) for port in request["server"]["ports"])
         plan = machines.plan_from_json(request["server"], ports, self._machine)
         cabling, descriptors = machines.build_network(self._switch, plan, self._machine)

@@ -98,6 +98,7 @@ def start_owner(
 
 
 def _command(descriptor: int) -> list[str]:
+    # -P: the current directory may be a stranger's, and must not be a source of modules.
     program = "localcloud.fabric.process.owner"
     return [sys.executable, "-P", "-m", program, str(descriptor), str(os.getpid())]
 

@@ -24,6 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 def _take(ids: dict[str, None]) -> list[str]:
+    # Cleared before the caller awaits anything. An ID noted meanwhile belongs to the next round.
     taken = list(ids)
     ids.clear()
     return taken
@@ -43,6 +44,8 @@ class FabricSync:
     async def flush(self) -> None:
         """Return when the fabric has everything that was pending, but for groups' peers."""
         pending = self._state.pending
+        # Rules that refer to a group follow its members in the background, because one change may
+        # concern every port of a project.
         if pending.peers and (self._follow_up is None or self._follow_up.done()):
             self._follow_up = asyncio.create_task(self._tell_peers())
         if pending.idle:
@@ -94,7 +97,7 @@ class FabricSync:
             for object_id in peers:
                 async with self._lock:
                     await self._port(object_id)
-                await asyncio.sleep(0)
+                await asyncio.sleep(0)  # requests run between two ports
 
     async def _remove(self, pending: Pending) -> None:
         for port_id, server_id in list(pending.unplug.items()):
@@ -166,6 +169,7 @@ class FabricSync:
     def _show(self, kind: str, document: Document, done: bool, status: str) -> None:
         """Make the outcome the status of the object, unless it has changed meanwhile."""
         wanted = status if done else "ERROR"
+        # A document that was replaced during the call is shown by its own round.
         present = self._state.all(kind).get(document["id"])
         if present is document and present["status"] != wanted:
             self._state.update(kind, present, {"status": wanted})

@@ -87,7 +87,8 @@ class DataFiles:
         try:
             return await asyncio.to_thread((self._directory / name).read_bytes)
         except FileNotFoundError:
-            raise ObjectStoreError(404) from None  # deleted a moment ago
+            # It was deleted after its record was read.
+            raise ObjectStoreError(404) from None
 
     def stream(self, pieces: Sequence[Piece]) -> AsyncIterator[bytes]:
         """Yield the pieces one after another.
@@ -148,6 +149,7 @@ class _Draft:
         if shutil.disk_usage(self._path.parent).free < len(data) + _SPARE_BYTES:
             raise ObjectStoreError(507)
         self._md5.update(data)
+        # An unbuffered file may accept less than it is given.
         view = memoryview(data)
         while view:
             view = view[self._file.write(view) :]
