@@ -142,11 +142,11 @@ def work(here: Installation) -> Mapping[str, Work]:
             str(uuid4()), LARGE, f"new-{uuid4()}", Action.CREATE, Status.IN_PROGRESS, "", now, "i"
         )
         made = Operation(str(uuid4()), stack.id, Action.CREATE, now)
-        await store.commit(PublicChange(stack.id, stacks=(stack,), operations=(made,)))
+        await store.commit(PublicChange(stack.id, puts=(stack, made)))
 
     async def progress(n: int) -> None:
         begun = Operation(str(uuid4()), here.at(n), Action.UPDATE, now)
-        await store.commit(PublicChange(begun.stack_id, operations=(begun,)))
+        await store.commit(PublicChange(begun.stack_id, puts=(begun,)))
         taken = await store.take(begun.stack_id)
         assert taken is not None
         stack = taken.stack
@@ -157,9 +157,7 @@ def work(here: Installation) -> Mapping[str, Work]:
         )
         token = stack.fencing_token
         ended = replace(begun, status=OperationStatus.COMPLETE)
-        await store.commit(
-            OwnerChange(stack.id, token, resources=tuple(rows), operations=(ended,), events=told)
-        )
+        await store.commit(OwnerChange(stack.id, token, puts=(*rows, ended, *told)))
 
     return {
         "accept a create": create,

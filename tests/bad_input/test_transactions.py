@@ -25,7 +25,7 @@ def store() -> SqlStore:
 
 
 async def outcomes(store: SqlStore, *stacks: Stack) -> list[BaseException | None]:
-    commits = [store.commit(PublicChange(stack.id, stacks=(stack,))) for stack in stacks]
+    commits = [store.commit(PublicChange(stack.id, puts=(stack,))) for stack in stacks]
     return await asyncio.gather(*commits, return_exceptions=True)
 
 

@@ -55,7 +55,7 @@ def stack(number: int, project: str = "p", deleted_at: float | None = None) -> P
         input_id=recorded.id,
     )
     operations = () if deleted_at else (waiting,)
-    return PublicChange(made.id, stacks=(made,), inputs=(recorded,), operations=operations)
+    return PublicChange(made.id, puts=(made, recorded, *operations))
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ async def made(store: SqlStore, **environment: Any) -> Stack:
     """Record a stack without events."""
     stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_name="demo")
     given = Input(stack.input_id, stack.id, {}, environment=environment)
-    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,)))
+    await store.commit(PublicChange(stack.id, puts=(stack, given)))
     return stack
 
 
@@ -46,7 +46,7 @@ async def happen(store: SqlStore, stack: Stack, times: int = 1, at: float = 5.0)
             stack.name,
             STACK_TYPE,
         )
-        await store.commit(PublicChange(stack.id, events=(event,)))
+        await store.commit(PublicChange(stack.id, puts=(event,)))
         ids.append(event.id)
     return ids
 

@@ -195,7 +195,7 @@ async def break_row(lab: Lab, name: str) -> None:
         for row in await store.resources(stack_id):
             if row.name == name:
                 marked = replace(row, unhealthy=True)
-                await store.commit(OwnerChange(stack_id, token, resources=(marked,)))
+                await store.commit(OwnerChange(stack_id, token, puts=(marked,)))
 
 
 def test_change_decided_later_matches_any_outcome() -> None:

@@ -13,7 +13,7 @@ from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.views.drift_reports import LONGEST
 from stoker.kernel.errors import ActionInProgressError, NotFoundError
-from stoker.store.records.change_sets import DETECTIONS_KEPT
+from stoker.store.schema.tables import DETECTIONS_KEPT
 
 ONE = template({"a": thing(value="one"), "b": thing(value="one")})
 
@@ -78,7 +78,7 @@ def test_detection_of_dead_process_has_failed() -> None:
         address = await lab.create(ONE)
         store, now = lab.engine.ports.store, lab.engine.ports.clock.now()
         lost = Detection("lost", address.id, now)
-        await store.commit(PublicChange(address.id, detections=(lost,)))
+        await store.commit(PublicChange(address.id, puts=(lost,)))
         assert (await detections(lab).show(CALLER, "lost"))[0].ended_at is None
         await lab.pass_time(LONGEST + 61)
         assert "the service has ended" in (await ended(lab, "lost")).fault
@@ -92,7 +92,7 @@ def test_detections_are_bounded_and_private_to_project() -> None:
         store = lab.engine.ports.store
         for number in range(DETECTIONS_KEPT + 1):
             one = Detection(f"d{number}", address.id, 0.0, 1.0)
-            await store.commit(PublicChange(address.id, detections=(one,)))
+            await store.commit(PublicChange(address.id, puts=(one,)))
         with pytest.raises(NotFoundError):
             await detections(lab).show(CALLER, "d0")
         assert (await detections(lab).show(CALLER, "d1"))[0].id == "d1"

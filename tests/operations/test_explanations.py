@@ -154,13 +154,13 @@ def test_explanation_separates_throttled_calls_from_pending_ones() -> None:
         stack = await lab.stack()
         waiting = replace(row, action=Action.CREATE, status=Status.IN_PROGRESS, physical_id=None)
         token = stack.fencing_token
-        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, resources=(waiting,)))
+        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, puts=(waiting,)))
         operation = Operation("o", stack.id, Action.CREATE, 0.0, OperationStatus.RUNNING)
-        await lab.engine.ports.store.commit(PublicChange(stack.id, operations=(operation,)))
+        await lab.engine.ports.store.commit(PublicChange(stack.id, puts=(operation,)))
         [cause] = (await explanations.stack(CALLER, stack.address)).causes
         assert (cause.kind, "limited to 2 calls at once" in cause.text) == (CauseKind.GATE, True)
         done = replace(operation, status=OperationStatus.COMPLETE)
-        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, operations=(done,)))
+        await lab.engine.ports.store.commit(OwnerChange(stack.id, token, puts=(done,)))
 
     in_lab(story)
 
@@ -174,7 +174,7 @@ def test_explanation_extracts_request_id_of_cloud() -> None:
         reason = f"No valid host (HTTP 500, request {request})"
         told = replace(row, reason=reason)
         await lab.engine.ports.store.commit(
-            OwnerChange(stack.id, stack.fencing_token, resources=(told,))
+            OwnerChange(stack.id, stack.fencing_token, puts=(told,))
         )
         assert (await one(lab, "a")).request_id == request
 

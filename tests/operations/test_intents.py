@@ -8,7 +8,9 @@ from tests.engine_world import Lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import World
 
-from stoker.engine.model.interfaces import Change, OwnerChange, Store
+from stoker.engine.model.changes import Change, OwnerChange, records_of
+from stoker.engine.model.interfaces import Store
+from stoker.engine.model.records import Resource
 from stoker.resources.heat.test_resource import TestResource
 
 
@@ -32,8 +34,10 @@ class Watched:
         """Write, and remember."""
         await self._store.commit(change)
         if isinstance(change, OwnerChange):
-            self.written += [f"{row.name} {row.action}_{row.status}" for row in change.resources]
-            self.written += [f"gone {row_id}" for row_id in change.dropped_resources]
+            self.written += [
+                f"{row.name} {row.action}_{row.status}" for row in records_of(change, Resource)
+            ]
+            self.written += [f"gone {key.id}" for key in change.drops if key.kind is Resource]
 
 
 def watched(story: Any) -> Any:

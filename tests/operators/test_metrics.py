@@ -87,8 +87,9 @@ async def test_ended_operations_and_actions_are_counted() -> None:
     counts = Counts(Clock(), {"OS::Nova::Server"}.__contains__)
     ended = PublicChange(
         "s",
-        operations=(operation(OperationStatus.COMPLETE), operation(OperationStatus.RUNNING)),
-        events=(
+        puts=(
+            operation(OperationStatus.COMPLETE),
+            operation(OperationStatus.RUNNING),
             event("OS::Nova::Server", Status.COMPLETE),
             event("OS::Nova::Server", Status.IN_PROGRESS),
             event("users-own.yaml", Status.FAILED),

@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.model.interfaces import Change, FencedError, OwnerChange, PublicChange, Store
-from stoker.engine.model.records import Action, Resource, Status
+from stoker.engine.model.changes import AnyRecord, Change, OwnerChange, PublicChange, records_of
+from stoker.engine.model.interfaces import FencedError, Store
+from stoker.engine.model.records import Action, Event, Operation, Resource, Status, StoredSignal
 from stoker.kernel.values import replace
 
 
@@ -33,10 +34,14 @@ class WithoutIntent(_Around):
 
     async def commit(self, change: Change) -> None:
         if isinstance(change, OwnerChange):
-            kept = tuple(row for row in change.resources if not _is_intent(row))
-            gone = {row.id for row in change.resources} - {row.id for row in kept}
-            events = tuple(e for e in change.events if e.resource_id not in gone)
-            change = replace(change, resources=kept, events=events)
+            gone = {row.id for row in records_of(change, Resource) if _is_intent(row)}
+            puts = [
+                record
+                for record in change.puts
+                if not (isinstance(record, Resource) and record.id in gone)
+                and not (isinstance(record, Event) and record.resource_id in gone)
+            ]
+            change = replace(change, puts=puts)
         await self._store.commit(change)
 
 
@@ -50,13 +55,14 @@ class WithoutResult(_Around):
 
     async def commit(self, change: Change) -> None:
         if isinstance(change, OwnerChange):
-            rows = tuple(
-                replace(row, physical_id=None)
-                if row.action is Action.CREATE and row.status is Status.IN_PROGRESS
-                else row
-                for row in change.resources
-            )
-            change = replace(change, resources=rows)
+            puts = [
+                replace(record, physical_id=None)
+                if isinstance(record, Resource)
+                and (record.action, record.status) == (Action.CREATE, Status.IN_PROGRESS)
+                else record
+                for record in change.puts
+            ]
+            change = replace(change, puts=puts)
         await self._store.commit(change)
 
 
@@ -84,28 +90,32 @@ class WithoutEvent(_Around):
     """Rule 5: state first, event afterwards."""
 
     async def commit(self, change: Change) -> None:
-        await self._store.commit(replace(change, events=()))
+        await self._store.commit(_without(change, Event))
         await asyncio.sleep(0.01)
-        await self._store.commit(PublicChange(change.stack_id, events=change.events))
+        await self._store.commit(PublicChange(change.stack_id, records_of(change, Event)))
 
 
 class WithoutSignal(_Around):
     """Rule 6: a signal is acknowledged first and stored a little later."""
 
     async def commit(self, change: Change) -> None:
-        if isinstance(change, OwnerChange) or not change.signals:
+        signals = records_of(change, StoredSignal)
+        if isinstance(change, OwnerChange) or not signals:
             await self._store.commit(change)
             return
-        await self._store.commit(replace(change, signals=()))
-        _later(self._store, PublicChange(change.stack_id, signals=change.signals), 0.5)
+        await self._store.commit(_without(change, StoredSignal))
+        _later(self._store, PublicChange(change.stack_id, signals), 0.5)
 
 
 class WithoutTimer(_Around):
     """Rule 7: deadlines live in memory only."""
 
     async def commit(self, change: Change) -> None:
-        timeless = tuple(replace(op, deadline=None) for op in change.operations)
-        await self._store.commit(replace(change, operations=timeless))
+        puts: Any = [
+            replace(record, deadline=None) if isinstance(record, Operation) else record
+            for record in change.puts
+        ]
+        await self._store.commit(replace(change, puts=puts))
 
 
 class WithoutDurability(_Around):
@@ -116,6 +126,11 @@ class WithoutDurability(_Around):
             await self._store.commit(change)
         else:
             _later(self._store, change, 0.05)
+
+
+def _without(change: Change, kind: type[AnyRecord]) -> Change:
+    puts: Any = [record for record in change.puts if not isinstance(record, kind)]
+    return replace(change, puts=puts)
 
 
 _pending: set[asyncio.Task[None]] = set()

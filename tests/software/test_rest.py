@@ -22,7 +22,7 @@ from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.resources.nova.server.server import Server
-from stoker.schema.software import Deployment, SoftwareChange
+from stoker.schema.software import Deployment
 from tests.resource_types_heat.calls import make_call
 
 from .conftest import CALLERS, OURS, USERS, Library, MakeLibrary
@@ -320,12 +320,12 @@ async def serving(library: Library, server_id: str, user_id: str) -> None:
         "stack", OURS, "stack", Action.CREATE, Status.COMPLETE, "", now, "input",
         user_project_id=USERS,
     )  # fmt: skip
-    await library.store.commit(PublicChange(stack.id, stacks=(stack,)))
+    await library.store.commit(PublicChange(stack.id, puts=(stack,)))
     row = Resource(
         "row", stack.id, "server", "OS::Nova::Server", "t", now, now,
         physical_id=server_id, data={"user_id": user_id, "project_id": USERS},
     )  # fmt: skip
-    await library.store.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
+    await library.store.commit(OwnerChange(stack.id, stack.fencing_token, puts=(row,)))
 
 
 async def test_configs_stored_by_earlier_release_are_found(
@@ -359,8 +359,7 @@ async def test_one_of_two_concurrent_reports_counts(library: Library) -> None:
         str(uuid4()), OURS, 1.0, config["id"], "server", "stack", "CREATE", "IN_PROGRESS"
     )
     stack = Stack("stack", OURS, "stack", Action.CREATE, Status.IN_PROGRESS, "", 1.0, "input")
-    software = SoftwareChange(deployments=(deployment,))
-    await library.store.commit(PublicChange("stack", stacks=(stack,), software=software))
+    await library.store.commit(PublicChange("stack", puts=(stack, deployment)))
     type_name = "OS::Heat::SoftwareDeployment"
     row = Resource(
         "row", "stack", "d", type_name, "t", 1.0, 1.0, type_name, physical_id=deployment.id,

@@ -56,7 +56,7 @@ async def test_inputs_share_common_files(
 ) -> None:
     inputs = [input_of(f"i{n}", {"a.yaml": text}) for n in range(3)]
     for each in inputs:
-        await store.commit(PublicChange("s", inputs=(each,)))
+        await store.commit(PublicChange("s", puts=(each,)))
     one, *others = [await store.input(each.id) for each in inputs]
     assert one == inputs[0]
     assert all(each.files is one.files for each in others)
@@ -66,7 +66,7 @@ async def test_inputs_share_common_files(
 async def test_large_files_are_released_with_the_last_input(
     store: SqlStore, cipher: CountingCipher
 ) -> None:
-    await store.commit(PublicChange("s", inputs=(input_of("i", {"a.yaml": LARGE}),)))
+    await store.commit(PublicChange("s", puts=(input_of("i", {"a.yaml": LARGE}),)))
     held = await store.input("i")
     before = cipher.decrypted
     await store.input("i")
@@ -79,9 +79,9 @@ async def test_large_files_are_released_with_the_last_input(
 
 async def test_contents_read_are_written_back_unchanged(store: SqlStore) -> None:
     given = input_of("i", {"a.yaml": "small"})
-    await store.commit(PublicChange("s", inputs=(given,)))
+    await store.commit(PublicChange("s", puts=(given,)))
     read = await store.input("i")
-    await store.commit(PublicChange("s", inputs=(replace(read, id="again"),)))
+    await store.commit(PublicChange("s", puts=(replace(read, id="again"),)))
     assert await store.input("again") == replace(given, id="again")
 
 
@@ -89,14 +89,14 @@ async def test_contents_of_a_dropped_input_are_written_again() -> None:
     database = open_database("sqlite://")
     store = SqlStore(database, ColumnCipher(Fernet.generate_key()), InlineRunner())
     given = input_of("i", {"a.yaml": "small"})
-    await store.commit(PublicChange("s", inputs=(given,)))
+    await store.commit(PublicChange("s", puts=(given,)))
     read = await store.input("i")
     with database.begin() as connection:
         connection.execute(tables.inputs.delete())
         connection.execute(tables.contents.delete())
     with pytest.raises(NotFoundError):
         await store.input("i")
-    await store.commit(PublicChange("s", inputs=(replace(read, id="again"),)))
+    await store.commit(PublicChange("s", puts=(replace(read, id="again"),)))
     with database.begin() as connection:
         assert connection.execute(sa.select(sa.func.count(tables.contents.c.hash))).scalar() == 4
     fresh = SqlStore(database, store._cipher, InlineRunner())
@@ -108,7 +108,7 @@ async def test_environments_share_their_large_sections(store: SqlStore) -> None:
     for name in "ab":
         environment = {"parameter_defaults": dict(defaults), "parameters": {"own": name}}
         given = replace(input_of(name, {}), environment=environment)
-        await store.commit(PublicChange("s", inputs=(given,)))
+        await store.commit(PublicChange("s", puts=(given,)))
     one, other = await store.input("a"), await store.input("b")
     assert one.environment != other.environment
     assert one.environment["parameter_defaults"] is other.environment["parameter_defaults"]

@@ -12,7 +12,13 @@ import sqlalchemy as sa
 from cryptography.fernet import Fernet
 
 from stoker.engine.model import plans
-from stoker.engine.model.interfaces import FencedError, OwnerChange, PublicChange, TransactionReader
+from stoker.engine.model.interfaces import (
+    FencedError,
+    Key,
+    OwnerChange,
+    PublicChange,
+    TransactionReader,
+)
 from stoker.engine.model.kinds import (
     Batches,
     ChangeRequest,
@@ -41,7 +47,7 @@ from stoker.engine.model.records import (
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.values import replace
-from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
+from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.store.maintenance import tidying
 from stoker.store.schema import tables
 from stoker.store.sql.databases import open_database
@@ -157,7 +163,7 @@ def event_of(stack: Stack, reason: str = "because") -> Event:
 
 async def made(store: SqlStore) -> Stack:
     stack = stack_in(str(uuid4()))
-    await store.commit(PublicChange(stack.id, stacks=(stack,), operations=(operation_on(stack),)))
+    await store.commit(PublicChange(stack.id, puts=(stack, operation_on(stack))))
     return stack
 
 
@@ -181,7 +187,7 @@ async def test_operation_requests_of_every_kind_round_trip(
 ) -> None:
     stack = await made(stores.one)
     operation = replace(operation_on(stack), request=request_)
-    await stores.one.commit(PublicChange(stack.id, operations=(operation,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(operation,)))
     found = await stores.other.operation(operation.id)
     assert found is not None
     assert found.request == request_
@@ -197,19 +203,11 @@ async def test_written_stack_round_trips(stores: TwoProcesses) -> None:
     given = Input(str(uuid4()), stack.id, {"t": 1}, "text", {"p": "é"}, {"e": 1}, {"f": "x"})
     signal = StoredSignal(str(uuid4()), stack.id, row.id, 4.0, {"id": "1"})
     await stores.one.commit(
-        PublicChange(
-            stack.id,
-            inputs=(given,),
-            stacks=(stack,),
-            operations=(operation,),
-            events=(event,),
-            signals=(signal,),
-            taken=(stack.id,),
-        )
+        PublicChange(stack.id, puts=(given, stack, operation, event, signal), acquires=(stack.id,))
     )
     stack = stack.taken
     owner = stack.fencing_token
-    await stores.one.commit(OwnerChange(stack.id, owner, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, owner, puts=(row,)))
     other = stores.other
     assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, take_ups=1)
     assert await other.resources(stack.id) == [row]
@@ -231,7 +229,7 @@ async def test_stack_users_find_root_and_nested_stacks(stores: TwoProcesses) -> 
     nested = replace(stack_in("p", "nested"), user_project_id=project, parent_id=root.id)
     gone = replace(stack_in("p", "gone"), user_project_id=project, deleted_at=9.0)
     for stack in (root, nested, gone):
-        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     found = [
         await stores.other.find_stack(project, name)
         for name in ("stack", "nested", "gone", "other")
@@ -252,16 +250,10 @@ async def test_new_stack_is_acquired_with_its_record(stores: TwoProcesses) -> No
     stack = stack_in(str(uuid4()), "new")
     operation = Operation(str(uuid4()), stack.id, Action.CREATE, 1.0)
     await stores.one.commit(
-        PublicChange(
-            stack.id,
-            stacks=(stack,),
-            operations=(operation,),
-            events=(event_of(stack),),
-            taken=(stack.id,),
-        )
+        PublicChange(stack.id, puts=(stack, operation, event_of(stack)), acquires=(stack.id,))
     )
     await stores.one.commit(
-        OwnerChange(stack.id, stack.taken.fencing_token, stacks=(replace(stack, reason="driven"),))
+        OwnerChange(stack.id, stack.taken.fencing_token, puts=(replace(stack, reason="driven"),))
     )
     after = (await stores.other.take(stack.id)).stack
     # nothing has happened since it was acquired; if that continues, the operation is abandoned
@@ -275,7 +267,7 @@ async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
     stack = replace(stack, input_id=given.id)
     own = [replace(each, stack_id=stack.id) for each in operations or [operation_on(stack)]]
     asked = tuple(replace(each, input_id=given.id) for each in own)
-    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,), operations=asked))
+    await store.commit(PublicChange(stack.id, puts=(stack, given, *asked)))
     return stack, given
 
 
@@ -311,9 +303,9 @@ async def test_former_owner_writes_nothing(stores: TwoProcesses) -> None:
     second = (await stores.other.take(stack.id)).stack
     late = replace(first, reason="late")
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnerChange(stack.id, first.fencing_token, stacks=(late,)))
+        await stores.one.commit(OwnerChange(stack.id, first.fencing_token, puts=(late,)))
     await stores.other.commit(
-        OwnerChange(stack.id, second.fencing_token, stacks=(replace(second, reason="in time"),))
+        OwnerChange(stack.id, second.fencing_token, puts=(replace(second, reason="in time"),))
     )
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -325,7 +317,7 @@ async def test_stack_name_is_unique(stores: TwoProcesses) -> None:
     stacks = [stack_in(project, "same") for _ in range(10)]
     done = await asyncio.gather(
         *(
-            store.commit(PublicChange(stack.id, stacks=(stack,)))
+            store.commit(PublicChange(stack.id, puts=(stack,)))
             for stack, store in zip(stacks, [stores.one, stores.other] * 5, strict=True)
         ),
         return_exceptions=True,
@@ -339,8 +331,8 @@ async def test_failed_write_does_not_affect_others(stores: TwoProcesses) -> None
     bad, good = stack_in(project, "bad"), stack_in(project, "good")
     bad = replace(bad, description="\ud800")
     refused, written = await asyncio.gather(
-        stores.one.commit(PublicChange(bad.id, stacks=(bad,))),
-        stores.one.commit(PublicChange(good.id, stacks=(good,))),
+        stores.one.commit(PublicChange(bad.id, puts=(bad,))),
+        stores.one.commit(PublicChange(good.id, puts=(good,))),
         return_exceptions=True,
     )
     assert isinstance(refused, Exception)
@@ -359,7 +351,7 @@ async def test_guard_sees_all_earlier_writes(stores: TwoProcesses) -> None:
     stacks = [stack_in(project, f"s{number}") for number in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(PublicChange(stack.id, stacks=(stack,), guards=(room,)))
+            store.commit(PublicChange(stack.id, puts=(stack,), guards=(room,)))
             for stack, store in zip(stacks, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
@@ -375,7 +367,7 @@ async def test_attempts_without_progress_are_counted(stores: TwoProcesses) -> No
     taken = (await stores.one.take(stack.id)).stack
     await stores.one.count_take_up(taken)
     assert (await stores.other.take(stack.id)).stack.take_ups == 4
-    await stores.one.commit(PublicChange(stack.id, events=(event_of(stack),)))
+    await stores.one.commit(PublicChange(stack.id, puts=(event_of(stack),)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
@@ -383,13 +375,13 @@ async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -
     stack = stack_in(str(uuid4()))
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
-    await stores.one.commit(PublicChange(stack.id, stacks=(stack,), operations=(mark,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(stack, mark)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
     # a mark comes before the change that is asked for meanwhile
-    await stores.one.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
+    await stores.one.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
-    await stores.one.commit(PublicChange(stack.id, operations=(done,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(done,)))
     assert (await stores.one.take(stack.id)).stack.take_ups == 1
 
 
@@ -397,7 +389,7 @@ async def test_force_failed_operation_has_ended_with_events(stores: TwoProcesses
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
-    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
     found = await stores.one.stack(stack.id)
     assert found is not None
@@ -410,7 +402,7 @@ async def test_force_failed_operation_has_ended_with_events(stores: TwoProcesses
         (None, Status.FAILED),
     ]
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, resources=(row,)))
+        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(row,)))
 
 
 async def test_tidying_keeps_operations_in_progress(stores: TwoProcesses) -> None:
@@ -419,9 +411,7 @@ async def test_tidying_keeps_operations_in_progress(stores: TwoProcesses) -> Non
         replace(operation_on(stack), status=OperationStatus.COMPLETE, plan=None) for _ in range(40)
     ]
     await stores.one.commit(
-        PublicChange(
-            stack.id, operations=tuple(ended), events=tuple(event_of(stack) for _ in range(9))
-        )
+        PublicChange(stack.id, puts=(*ended, *(event_of(stack) for _ in range(9))))
     )
     await stores.one.tidy(stack.id, 4)
     assert len(await stores.one.events([stack.id], EventQuery())) == 4
@@ -437,7 +427,7 @@ async def test_tidying_drops_old_events_beyond_their_size(
     stack = await made(stores.one)
     large = replace(event_of(stack), properties={"a": "x" * 1000})
     events = [replace(large, id=str(uuid4())) for _ in range(9)]
-    await stores.one.commit(PublicChange(stack.id, events=tuple(events)))
+    await stores.one.commit(PublicChange(stack.id, puts=events))
     await stores.one.tidy(stack.id, 100)
     left = await stores.one.events([stack.id], EventQuery())
     assert [event.id for event in left] == [event.id for event in events[-5:]]
@@ -451,9 +441,7 @@ async def test_tidying_keeps_inputs_of_stack_and_rollback(
     old, before, now, _ = (each.id for each in inputs)
     update = replace(operation_on(stack, Action.UPDATE), input_id=now, back_to=before)
     stack = replace(stack, input_id=now)
-    await stores.one.commit(
-        PublicChange(stack.id, stacks=(stack,), inputs=tuple(inputs), operations=(update,))
-    )
+    await stores.one.commit(PublicChange(stack.id, puts=(stack, *inputs, update)))
     await stores.one.tidy(stack.id, 4)
     assert [(await stores.one.input(each)).template["number"] for each in (before, now)] == [1, 2]
     with pytest.raises(Exception, match=old):
@@ -473,8 +461,7 @@ async def test_configs_and_deployments_round_trip(stores: TwoProcesses) -> None:
         str(uuid4()), project, 5.5, config.id, "server", "stack", "CREATE", "COMPLETE", "why",
         {"i": [1, None]}, {"o": "ü"}, 6.5,
     )  # fmt: skip
-    change = SoftwareChange((config,), (deployment,))
-    await stores.one.commit(PublicChange("", software=change))
+    await stores.one.commit(PublicChange("", puts=(config, deployment)))
     other = stores.other.software
     assert await other.config(project, config.id) == config
     assert await other.config(None, config.id) == config
@@ -485,7 +472,7 @@ async def test_configs_and_deployments_round_trip(stores: TwoProcesses) -> None:
     assert await other.deployed(project, "server") == [config]
     assert await other.deployed("another", "server") == []
     changed = replace(deployment, project_id="another", created_at=0.0, status="FAILED")
-    await stores.one.commit(PublicChange("", software=SoftwareChange(deployments=(changed,))))
+    await stores.one.commit(PublicChange("", puts=(changed,)))
     assert await other.deployment(None, deployment.id) == replace(deployment, status="FAILED")
 
 
@@ -493,11 +480,11 @@ async def test_config_in_use_is_kept_until_last_deployment(stores: TwoProcesses)
     project = str(uuid4())
     config = config_in(project)
     deployment = Deployment(str(uuid4()), project, 1.0, config.id, "server")
-    await stores.one.commit(PublicChange("", software=SoftwareChange((config,), (deployment,))))
-    await stores.one.commit(PublicChange("", software=SoftwareChange(dropped=(config.id,))))
+    await stores.one.commit(PublicChange("", puts=(config, deployment)))
+    await stores.one.commit(PublicChange("", drops=(Key(SoftwareConfig, config.id),)))
     assert await stores.other.software.config(project, config.id) == config
-    both = SoftwareChange(dropped=(config.id, deployment.id))
-    await stores.one.commit(PublicChange("", software=both))
+    both = Key(SoftwareConfig, config.id), Key(Deployment, deployment.id)
+    await stores.one.commit(PublicChange("", drops=both))
     assert await stores.other.software.config(project, config.id) is None
     assert await stores.other.software.deployment(project, deployment.id) is None
 
@@ -506,14 +493,14 @@ async def test_guard_refuses_change_of_software(stores: TwoProcesses) -> None:
     project = str(uuid4())
 
     def room(inside: TransactionReader) -> None:
-        if inside.count_configs(project) >= 3:
+        if inside.software_of(project).configs >= 3:
             raise LimitExceededError("full")
 
-    changes = [SoftwareChange(configs=(config_in(project),)) for _ in range(12)]
+    configs = [config_in(project) for _ in range(12)]
     done = await asyncio.gather(
         *(
-            store.commit(PublicChange("", software=change, guards=(room,)))
-            for change, store in zip(changes, [stores.one, stores.other] * 6, strict=True)
+            store.commit(PublicChange("", puts=(config,), guards=(room,)))
+            for config, store in zip(configs, [stores.one, stores.other] * 6, strict=True)
         ),
         return_exceptions=True,
     )
@@ -525,18 +512,17 @@ async def test_only_the_owner_writes_software_of_stack(stores: TwoProcesses) -> 
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     config = config_in(stack.project_id)
-    software = SoftwareChange(configs=(config,))
     await stores.other.take(stack.id)
     with pytest.raises(FencedError):
-        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, software=software))
+        await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(config,)))
     assert await stores.one.software.config(None, config.id) is None
 
 
 async def test_resources_are_found_by_physical_id(stores: TwoProcesses) -> None:
     stack = replace(stack_in(str(uuid4())), user_project_id=str(uuid4()))
-    await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     row = replace(resource_of(stack), physical_id=str(uuid4()))
-    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(row,)))
     other = stores.other.software
     assert row.physical_id is not None
     assert await other.standing_for(stack.project_id, row.physical_id) == [row]
@@ -549,8 +535,8 @@ async def test_resources_are_found_by_physical_id(stores: TwoProcesses) -> None:
 async def test_long_physical_id_is_found(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     row = replace(resource_of(stack, "a"), physical_id="long" * 5000)
-    await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
-    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, resources=(row,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(row,)))
     found = await stores.other.software.standing_for(stack.project_id, row.physical_id or "")
     assert [each.id for each in found] == [row.id]
 
@@ -569,7 +555,7 @@ async def test_tidying_keeps_parts_of_open_parent_operation(
         )
         for number in range(tidying.OPERATIONS_KEPT + 5)
     ]
-    await stores.one.commit(PublicChange(child.id, stacks=(child,), operations=tuple(ended)))
+    await stores.one.commit(PublicChange(child.id, puts=(child, *ended)))
     await stores.one.tidy(child.id, 100)
     # the parent reads how its part has ended
     assert await stores.one.operation_status(ended[0].id) is not None

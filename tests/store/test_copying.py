@@ -41,9 +41,7 @@ async def data_dir(tmp_path: Path) -> Path:
     with opened(place) as store:
         given = input_of(STACK, "given", SECRET)
         events = tuple(event_of(STACK, f"event {n}") for n in range(250))
-        await store.store.commit(
-            PublicChange(STACK.id, stacks=(STACK,), inputs=(given,), events=events)
-        )
+        await store.store.commit(PublicChange(STACK.id, puts=(STACK, given, *events)))
     fill(f"sqlite:///{place / 'stoker.db'}")
     return place
 
@@ -87,7 +85,7 @@ async def test_copied_service_keeps_keys_and_numbers(
     assert copied(data_dir, target)[0] == 0
     with opened(data_dir, target) as store:
         assert (await store.store.input("given")).template == SECRET
-        await store.store.commit(PublicChange(STACK.id, events=(event_of(STACK, "next"),)))
+        await store.store.commit(PublicChange(STACK.id, puts=(event_of(STACK, "next"),)))
         with store._database.connect() as connection:
             newest = sa.select(tables.events.c.id).order_by(tables.events.c.number.desc())
             assert connection.execute(newest.limit(1)).scalar() == "next"

@@ -31,7 +31,7 @@ from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import OperationStatus, StoredSignal
 from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.values import replace
-from stoker.schema.software import Deployment, SoftwareChange
+from stoker.schema.software import Deployment
 from stoker.store.schema import tables
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
@@ -100,20 +100,13 @@ async def written(store: SqlStore) -> None:
         deployment = Deployment(str(uuid4()), stack.project_id, 1.0, config.id, f"server-{n}")
         snapshot = replace(snapshot_of(stack), input_id=stack.input_id)
         await store.commit(
-            PublicChange(
-                stack.id,
-                stacks=(stack,),
-                inputs=(given,),
-                operations=(ended, open_),
-                software=SoftwareChange((config,), (deployment,)),
-                snapshots=(snapshot,),
-            )
+            PublicChange(stack.id, puts=(stack, given, ended, open_, config, deployment, snapshot))
         )
         token = (await store.take(stack.id)).stack.fencing_token
         parts = (part_of(snapshot, "a"), part_of(snapshot, "a", "b"))
-        write = OwnerChange(stack.id, token, resources=rows, events=events, snapshot_parts=parts)
+        write = OwnerChange(stack.id, token, puts=(*rows, *events, *parts))
         await store.commit(write)
-        await store.commit(PublicChange(stack.id, signals=(signal,)))
+        await store.commit(PublicChange(stack.id, puts=(signal,)))
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +197,7 @@ def is_read_as_it_was(url: str, revision: str, today: tuple[Rows, dict[str, list
         # and it is written to
         [stack, *_] = [each for each in read["stacks"] if each.deleted_at is None]
         token = asyncio.run(reader.store.take(stack.id)).stack.fencing_token
-        asyncio.run(reader.store.commit(OwnerChange(stack.id, token, events=(event_of(stack),))))
+        asyncio.run(reader.store.commit(OwnerChange(stack.id, token, puts=(event_of(stack),))))
     finally:
         reader.close()
 

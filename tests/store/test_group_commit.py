@@ -15,14 +15,14 @@ from tests.postgresql import PostgreSQL
 from tests.store.test_contract import TwoProcesses, event_of, operation_on, resource_of, stack_in
 from tests.store.test_simultaneous_writes import ends_or_waits
 
-from stoker.engine.model.interfaces import Guard, OwnerChange, PublicChange, TransactionReader
-from stoker.engine.model.records import Stack
+from stoker.engine.model.interfaces import Guard, Key, OwnerChange, PublicChange, TransactionReader
+from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import EventQuery
-from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.model.watches import WatchDefinition, WatchMeasurement
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
-from stoker.schema.watching import Measurement, WatchState
+from stoker.schema.watching import WatchState
 from stoker.store.sql.postgresql import SPACE, Lock
 from stoker.store.store import SqlStore
 from stoker.store.write.group_commit import LITTLE, SHARE
@@ -60,12 +60,7 @@ def create(stack: Stack, *guards: Guard) -> PublicChange:
     operation = operation_on(stack)
     events = (event_of(stack),)
     return PublicChange(
-        stack.id,
-        stacks=(stack,),
-        operations=(operation,),
-        events=events,
-        taken=(stack.id,),
-        guards=guards,
+        stack.id, puts=(stack, operation, *events), acquires=(stack.id,), guards=guards
     )
 
 
@@ -126,7 +121,7 @@ async def test_ended_stack_frees_its_quota_in_same_transaction(stores: TwoProces
     old = stack_in(project, "old")
     await stores.one.commit(create(old))
     token = (await stores.one.take(old.id)).stack.fencing_token
-    gone = OwnerChange(old.id, token, stacks=(replace(old, deleted_at=9.0),))
+    gone = OwnerChange(old.id, token, puts=(replace(old, deleted_at=9.0),))
     new = create(stack_in(project, "new"), at_most(project, 1))
     assert await together(stores, gone, new) == [None, None]
 
@@ -150,9 +145,11 @@ async def test_last_change_of_a_row_wins(stores: TwoProcesses) -> None:
         OwnerChange(
             stack.id,
             token,
-            stacks=(replace(stack, reason=reason),),
-            resources=(replace(row, reason=reason),),
-            events=(event_of(stack, reason),),
+            puts=(
+                replace(stack, reason=reason),
+                replace(row, reason=reason),
+                event_of(stack, reason),
+            ),
         )
         for reason in ("first", "last")
     ]
@@ -172,17 +169,22 @@ async def test_dropped_rows_take_their_dependents_along(stores: TwoProcesses) ->
     await stores.one.commit(create(stack))
     token = (await stores.one.take(stack.id)).stack.fencing_token
     some = tuple(resource_of(stack, f"r{n}") for n in range(5))
-    await stores.one.commit(OwnerChange(stack.id, token, resources=some))
+    await stores.one.commit(OwnerChange(stack.id, token, puts=some))
     gone = tuple(row.id for row in some[:3])
-    await stores.one.commit(OwnerChange(stack.id, token, dropped_resources=gone))
+    await stores.one.commit(
+        OwnerChange(stack.id, token, drops=(*(Key(Resource, id_) for id_ in gone),))
+    )
     assert {row.name for row in await stores.other.resources(stack.id)} == {"r3", "r4"}
 
 
 async def test_numbers_that_json_does_not_have_are_written(stores: TwoProcesses) -> None:
-    watch = Watch(str(uuid4()), "stack", "w", "n", "m", 1.0, 2.0, WatchState.NODATA, "new")
+    watch = WatchDefinition(str(uuid4()), "stack", "w", "n", "m", 1.0, 2.0, WatchState.NODATA, "")
     values = (1.5, math.inf, -math.inf, 1e-300, 0.1)
-    measured = tuple((watch.resource_id, Measurement(float(n), v)) for n, v in enumerate(values))
-    await stores.one.commit(PublicChange("", watches=WatchChange(kept=(watch,), measured=measured)))
+    measured = (
+        WatchMeasurement(float(number), value, resource_id=watch.resource_id)
+        for number, value in enumerate(values)
+    )
+    await stores.one.commit(PublicChange("", puts=(watch, *measured)))
     found = await stores.other.watches.measurements(watch.resource_id, 0.0)
     assert [each.total for each in found] == list(values)
 
@@ -216,8 +218,8 @@ async def test_waiting_commit_does_not_hold_event_numbers(
     def look(inside: TransactionReader) -> None:
         inside.stack(second.id)
 
-    told = PublicChange(first.id, events=(event_of(first),))
-    asked = PublicChange(second.id, events=(event_of(second),), guards=(look,))
+    told = PublicChange(first.id, puts=(event_of(first),))
+    asked = PublicChange(second.id, puts=(event_of(second),), guards=(look,))
     row = sa.text("SELECT 1 FROM stacks WHERE id = :id FOR UPDATE")
     numbers = sa.select(sa.func.pg_try_advisory_xact_lock(SPACE, Lock.NUMBERS.value))
     with session.begin() as connection:

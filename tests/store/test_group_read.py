@@ -91,7 +91,7 @@ async def test_equal_reads_share_one_statement(tmp_path: Path) -> None:
     store, _, database = opened(tmp_path)
     for n in range(12):
         operation = Operation(f"op{n}", f"s{n}", Action.CREATE, 0.0)
-        await store.commit(PublicChange(f"s{n}", operations=(operation,)))
+        await store.commit(PublicChange(f"s{n}", puts=(operation,)))
     said: list[str] = []
     sa.event.listen(database, "before_cursor_execute", lambda *what: said.append(what[2]))
     found = await asyncio.gather(*(store.queue(f"s{n}") for n in reversed(range(13))))

@@ -91,10 +91,7 @@ async def test_commit_of_many_stacks_notifies_each(postgresql: PostgreSQL, tmp_p
         new = [stack_in("p", f"s{number}") for number in range(250)]
         nested = [replace(each, parent_id=parent, status=Status.COMPLETE) for each in new]
         change = PublicChange(
-            new[0].id,
-            stacks=tuple(nested),
-            operations=tuple(map(operation_on, new)),
-            events=tuple(map(event_of, new)),
+            new[0].id, puts=(*nested, *map(operation_on, new), *map(event_of, new))
         )
         await opened.store.commit(change)
         await until(told)

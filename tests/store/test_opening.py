@@ -168,7 +168,7 @@ async def test_restored_database_file_is_used_again(tmp_path: Path, replaced: bo
 
 def _created(name: str) -> PublicChange:
     stack = stack_in("project", name)
-    return PublicChange(stack.id, stacks=(stack,))
+    return PublicChange(stack.id, puts=(stack,))
 
 
 @pytest.mark.parametrize(("synchronous", "mode"), [(None, 1), (True, 2), (False, 0)])

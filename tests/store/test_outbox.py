@@ -63,7 +63,7 @@ async def made(store: SqlStore, **environment: object) -> tuple[Stack, Event]:
     stack = replace(stack_in(str(uuid4())), input_id=str(uuid4()), user_id="u", user_name="demo")
     given = Input(stack.input_id, stack.id, {}, environment=environment)
     event = told_of(stack)
-    await store.commit(PublicChange(stack.id, stacks=(stack,), inputs=(given,), events=(event,)))
+    await store.commit(PublicChange(stack.id, puts=(stack, given, event)))
     return stack, event
 
 
@@ -87,7 +87,7 @@ async def test_an_event_of_a_stack_leaves_a_notification(store: SqlStore) -> Non
 
 async def test_an_event_of_a_resource_leaves_none(store: SqlStore) -> None:
     stack, _ = await made(store)
-    await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
+    await store.commit(PublicChange(stack.id, puts=(event_of(stack),)))
     assert len(await bus(store)) == 1
 
 
@@ -98,7 +98,7 @@ async def test_disabled_notifications_leave_no_messages(store: SqlStore, opened:
 
 async def test_event_without_stack_change_describes_stored_stack(store: SqlStore) -> None:
     stack, _ = await made(store)
-    await store.commit(PublicChange(stack.id, events=(told_of(stack, Status.FAILED),)))
+    await store.commit(PublicChange(stack.id, puts=(told_of(stack, Status.FAILED),)))
     failed = (await bus(store))[1].body
     assert failed["event_type"] == "orchestration.stack.create.error"
     assert failed["payload"]["stack_name"] == stack.name
@@ -108,11 +108,11 @@ async def test_what_is_refused_leaves_no_message(store: SqlStore) -> None:
     stack, _ = await made(store)
     resizing = Resizing("start", "g", 1, "ChangeInCapacity", 2, "Start")
     message = resizing_notification(stack, resizing, "r", 6.0)
-    late = OwnerChange(stack.id, 7, events=(told_of(stack),), notifications=(message,))
+    late = OwnerChange(stack.id, 7, puts=(told_of(stack), message))
     with pytest.raises(FencedError):
         await store.commit(late)
     assert len(await bus(store)) == 1
-    await store.commit(replace(late, fencing_token=stack.fencing_token, events=()))
+    await store.commit(replace(late, fencing_token=stack.fencing_token, puts=(message,)))
     assert [each.id for each in await bus(store)][1:] == ["r"]
 
 
@@ -121,7 +121,7 @@ async def test_events_go_to_sinks_of_the_environment(store: SqlStore) -> None:
     stack, begun = await made(store, event_sinks=[SINK, other])
     await made(store)
     event = replace(event_of(stack), properties={"ä": 1})
-    await store.commit(PublicChange(stack.id, events=(event,)))
+    await store.commit(PublicChange(stack.id, puts=(event,)))
     found = await queue(store)
     assert [(each.id, each.body["target"]) for each in found] == [
         (begun.id, "q"),
@@ -137,13 +137,11 @@ async def test_sinks_are_those_of_current_input(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     new = replace(stack, input_id=str(uuid4()))
     given = Input(new.input_id, stack.id, {})
-    change = OwnerChange(
-        stack.id, stack.fencing_token, stacks=(new,), inputs=(given,), events=(told_of(stack),)
-    )
+    change = OwnerChange(stack.id, stack.fencing_token, puts=(new, given, told_of(stack)))
     await store.commit(change)
     assert len(await queue(store)) == 1
     await store.tidy(stack.id, 10)
-    again = OwnerChange(stack.id, stack.fencing_token, stacks=(stack,), events=(told_of(stack),))
+    again = OwnerChange(stack.id, stack.fencing_token, puts=(stack, told_of(stack)))
     await store.commit(again)
     assert len(await queue(store)) == 1, "the sinks of a dropped input are gone with it"
 
@@ -151,7 +149,7 @@ async def test_sinks_are_those_of_current_input(store: SqlStore) -> None:
 async def test_paused_lanes_are_skipped_and_old_messages_dropped(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
     events = [event_of(stack) for _ in range(3)]
-    await store.commit(PublicChange(stack.id, events=tuple(events)))
+    await store.commit(PublicChange(stack.id, puts=events))
     assert await store.outbox.waiting(Channel.ZAQAR, 9, [f"{stack.project_id}/q"]) == []
     assert len(await store.outbox.waiting(Channel.ZAQAR, 2)) == 2
     assert await store.outbox.trim(Channel.ZAQAR, 4) == 0
@@ -164,13 +162,13 @@ async def test_listeners_are_notified_of_messages_only(store: SqlStore) -> None:
     store.outbox.listen(lambda: heard.append("news"))
     stack, _ = await made(store)
     assert heard == ["news"]
-    await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
+    await store.commit(PublicChange(stack.id, puts=(event_of(stack),)))
     assert heard == ["news"]
 
 
 async def test_force_failed_operation_leaves_messages(store: SqlStore) -> None:
     stack, _ = await made(store, event_sinks=[SINK])
-    await store.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
+    await store.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
     await store.give_up(stack.id, "it kills its engine", 7.0)
     assert [each.body["event_type"] for each in await bus(store)] == [
         "orchestration.stack.create.start",

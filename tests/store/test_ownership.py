@@ -30,7 +30,7 @@ STACK = Stack("id", "project", "name", Action.CREATE, Status.IN_PROGRESS, "", 0.
 async def store() -> SqlStore:
     store = SqlStore(open_database("sqlite://"), Plain(), InlineRunner())
     operation = Operation("operation", STACK.id, Action.CREATE, 0.0)
-    await store.commit(PublicChange(STACK.id, stacks=(STACK,), operations=(operation,)))
+    await store.commit(PublicChange(STACK.id, puts=(STACK, operation)))
     return store
 
 
@@ -45,12 +45,12 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
     taken = (await store.take(STACK.id)).stack
     late = replace(taken, reason="late")
     with pytest.raises(FencedError):
-        await store.commit(OwnerChange(STACK.id, taken.fencing_token + off, stacks=(late,)))
+        await store.commit(OwnerChange(STACK.id, taken.fencing_token + off, puts=(late,)))
     found = await store.stack(STACK.id)
     assert found is not None
     assert found.reason == ""
     await store.commit(
-        OwnerChange(STACK.id, taken.fencing_token, stacks=(replace(taken, reason="ours"),))
+        OwnerChange(STACK.id, taken.fencing_token, puts=(replace(taken, reason="ours"),))
     )
     found = await store.stack(STACK.id)
     assert found is not None
@@ -60,7 +60,7 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
 async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
     taken = (await store.take(STACK.id)).stack
     await store.commit(
-        OwnerChange(STACK.id, taken.fencing_token, stacks=(replace(taken, fencing_token=0),))
+        OwnerChange(STACK.id, taken.fencing_token, puts=(replace(taken, fencing_token=0),))
     )
     found = await store.stack(STACK.id)
     assert found is not None
@@ -69,7 +69,7 @@ async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
 
 async def test_one_of_two_equal_names_in_transaction_wins(store: SqlStore) -> None:
     twins = [replace(STACK, id=id_, name="twin") for id_ in ("one", "other")]
-    commits = [store.commit(PublicChange(twin.id, stacks=(twin,))) for twin in twins]
+    commits = [store.commit(PublicChange(twin.id, puts=(twin,))) for twin in twins]
     verdicts = await asyncio.gather(*commits, return_exceptions=True)
     assert sorted(type(verdict) for verdict in verdicts if verdict is not None) == [
         AlreadyExistsError
@@ -100,8 +100,8 @@ async def test_observers_see_every_committed_change(
 ) -> None:
     heard = Heard()
     store.observe(heard)
-    lost = OwnerChange(STACK.id, 7, stacks=(STACK,))
-    good = OwnerChange(STACK.id, (await store.take(STACK.id)).stack.fencing_token, stacks=(STACK,))
+    lost = OwnerChange(STACK.id, 7, puts=(STACK,))
+    good = OwnerChange(STACK.id, (await store.take(STACK.id)).stack.fencing_token, puts=(STACK,))
     with pytest.raises(FencedError):
         await store.commit(lost)
     waiting = asyncio.ensure_future(store.commit(good))
@@ -115,7 +115,7 @@ async def test_observers_see_every_committed_change(
 async def test_observers_hear_of_what_may_have_been_written() -> None:
     store, heard = SqlStore(open_database("sqlite://"), Plain(), Doubtful()), Heard()
     store.observe(heard)
-    change = PublicChange(STACK.id, stacks=(STACK,))
+    change = PublicChange(STACK.id, puts=(STACK,))
     with pytest.raises(StoreError):
         await store.commit(change)
     assert heard.changes == [(change, False)]
@@ -125,16 +125,16 @@ async def test_a_stack_at_rest_is_not_taken_over(store: SqlStore) -> None:
     taken = (await store.take(STACK.id)).stack
     assert taken is not None
     ended = Operation("operation", STACK.id, Action.CREATE, 0.0, OperationStatus.COMPLETE)
-    await store.commit(OwnerChange(STACK.id, taken.fencing_token, operations=(ended,)))
+    await store.commit(OwnerChange(STACK.id, taken.fencing_token, puts=(ended,)))
     assert await store.take(STACK.id) is None
     assert await store.take("there is none") is None
-    await store.commit(OwnerChange(STACK.id, taken.fencing_token, stacks=(STACK,)))
+    await store.commit(OwnerChange(STACK.id, taken.fencing_token, puts=(STACK,)))
 
 
 async def test_stacks_acquired_together_have_own_tokens(store: SqlStore) -> None:
     operation = Operation("other", "other", Action.CREATE, 0.0)
     other = replace(STACK, id="other", name="other")
-    await store.commit(PublicChange("other", stacks=(other,), operations=(operation,)))
+    await store.commit(PublicChange("other", puts=(other, operation)))
     ids = [STACK.id, "other", STACK.id, "none", STACK.id]
     taken = [each and each.stack for each in await asyncio.gather(*map(store.take, ids))]
     assert [stack and stack.id for stack in taken] == [*ids[:3], None, ids[4]]

@@ -35,10 +35,8 @@ async def recorded(stores: TwoProcesses, stack: Stack, files: dict[str, str]) ->
     """A stack with an input, a row and an event."""
     given = Input(str(uuid4()), stack.id, {"of": stack.id}, files=files)
     stack = replace(stack, input_id=given.id)
-    await stores.one.commit(
-        PublicChange(stack.id, stacks=(stack,), inputs=(given,), events=(event_of(stack),))
-    )
-    write = OwnerChange(stack.id, stack.fencing_token, resources=(resource_of(stack),))
+    await stores.one.commit(PublicChange(stack.id, puts=(stack, given, event_of(stack))))
+    write = OwnerChange(stack.id, stack.fencing_token, puts=(resource_of(stack),))
     await stores.one.commit(write)
     return stack
 
@@ -76,7 +74,7 @@ async def test_deleted_stack_is_purged_with_all_its_rows(
 async def test_many_stacks_are_purged_in_bites(stores: TwoProcesses) -> None:
     gone = [deleted(LONG_AGO) for _ in range(25)]
     for stack in gone:
-        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     counts = []
     while count := await stores.one.purge_stacks(THEN):
         counts.append(count)
@@ -91,10 +89,10 @@ async def test_nested_stack_needed_by_snapshot_is_kept(
     nested = replace(deleted(LONG_AGO), project_id=root.project_id, parent_id=root.id)
     snapshot = snapshot_of(root)
     part = replace(part_of(snapshot, "group"), nested_id=nested.id)
-    await stores.one.commit(PublicChange(nested.id, stacks=(nested,)))
-    await stores.one.commit(PublicChange(root.id, snapshots=(snapshot,)))
+    await stores.one.commit(PublicChange(nested.id, puts=(nested,)))
+    await stores.one.commit(PublicChange(root.id, puts=(snapshot,)))
     taken = (await stores.one.take(root.id)).stack
-    await stores.one.commit(OwnerChange(root.id, taken.fencing_token, snapshot_parts=(part,)))
+    await stores.one.commit(OwnerChange(root.id, taken.fencing_token, puts=(part,)))
     await purged(stores, THEN)
     assert await stores.other.stack(nested.id) is not None
 
@@ -113,9 +111,7 @@ async def test_purge_keeps_operations_in_progress(
     cancel = replace(operation_on(stack), created_at=NOW, cancels=cancelled.id)
     events = [replace(event_of(stack, reason), time=at) for reason, at in (("a", 1), ("b", NOW))]
     operations = (above, below, over, cancelled, fresh, cancel)
-    await stores.one.commit(
-        PublicChange(stack.id, stacks=(stack,), operations=operations, events=tuple(events))
-    )
+    await stores.one.commit(PublicChange(stack.id, puts=(stack, *operations, *events)))
     while await stores.one.purge_history(THEN):
         pass
     left = [each for each in operations if await stores.other.operation(each.id) is not None]
@@ -131,7 +127,7 @@ async def test_event_of_a_waiting_hook_stays(stores: TwoProcesses) -> None:
         replace(event_of(stack, reason), time=1, resource_id=each) for each in (waiting.id, gone)
     ]
     taken = (await stores.one.take(stack.id)).stack
-    change = OwnerChange(stack.id, taken.fencing_token, resources=(waiting,), events=tuple(events))
+    change = OwnerChange(stack.id, taken.fencing_token, puts=(waiting, *events))
     await stores.one.commit(change)
     while await stores.one.purge_history(THEN):
         pass

@@ -49,7 +49,7 @@ async def stack(stores: TwoProcesses) -> Stack:
     made = replace(made, input_id="given")
     change = create(made)
     given = input_of(made, "given", TEMPLATE)
-    await stores.one.commit(replace(change, inputs=(given,)))
+    await stores.one.commit(replace(change, puts=(*change.puts, given)))
     return made
 
 
@@ -84,7 +84,7 @@ async def test_a_commit_takes_few_round_trips(
     token = (await store.take(stack.id)).stack.fencing_token
     rows = tuple(resource_of(stack, f"r{n}") for n in range(50))
     events = tuple(event_of(stack) for _ in rows)
-    write = OwnerChange(stack.id, token, resources=rows, events=events)
+    write = OwnerChange(stack.id, token, puts=(*rows, *events))
     assert await cost(connections, store.commit(write)) <= 7
     many = [create(stack_in("p", str(uuid4())), at_most("p", 999)) for _ in range(20)]
     commits = asyncio.gather(*map(store.commit, many))
@@ -99,7 +99,7 @@ async def test_acquires_together_take_few_round_trips(
     assert await cost(connections, store.take(stack.id)) <= 7
     assert await cost(connections, store.take(stack.id)) <= 5
     many = [stack_in("p", str(uuid4())) for _ in range(20)]
-    new = (PublicChange(each.id, stacks=(each,), operations=(operation_on(each),)) for each in many)
+    new = (PublicChange(each.id, puts=(each, operation_on(each))) for each in many)
     await asyncio.gather(*map(store.commit, new))
     takes = asyncio.gather(*(store.take(each.id) for each in many))
     assert await cost(connections, takes) <= 7
@@ -115,7 +115,7 @@ async def test_work_continues_after_sessions_have_ended(stores: TwoProcesses, st
         end_sessions(stores.databases[1])
         assert await store.stack(stack.id) is not None
         end_sessions(stores.databases[1])
-        await store.commit(PublicChange(stack.id, events=(event_of(stack),)))
+        await store.commit(PublicChange(stack.id, puts=(event_of(stack),)))
 
 
 async def test_commit_with_lost_answer_is_not_repeated(

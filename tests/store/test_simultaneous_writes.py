@@ -101,8 +101,8 @@ async def used_again(stores: TwoProcesses) -> tuple[Stack, PublicChange]:
     old, new = stack_in("p", "old"), stack_in("p", "new")
     old = replace(old, input_id="second")
     inputs = input_of(old, "first", TEMPLATE), input_of(old, "second", {"description": "other"})
-    await stores.one.commit(PublicChange(old.id, stacks=(old,), inputs=inputs))
-    return old, PublicChange(new.id, stacks=(new,), inputs=(input_of(new, "third", TEMPLATE),))
+    await stores.one.commit(PublicChange(old.id, puts=(old, *inputs)))
+    return old, PublicChange(new.id, puts=(new, input_of(new, "third", TEMPLATE)))
 
 
 async def test_template_in_use_by_commit_is_not_tidied(
@@ -153,15 +153,15 @@ async def test_events_appear_in_the_order_of_their_numbers(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     first, then = stack_in("p", "first"), stack_in("p", "then")
-    await stores.one.commit(PublicChange(first.id, stacks=(first, then)))
+    await stores.one.commit(PublicChange(first.id, puts=(first, then)))
 
     async def after(marker: str | None) -> list[str]:
         query = EventQuery(page=Page(marker=marker))
         return [event.id for event in await stores.one.events([first.id, then.id], query)]
 
-    change = PublicChange(first.id, events=(event_of(first, "early"),))
+    change = PublicChange(first.id, puts=(event_of(first, "early"),))
     async with Paused(stores, change):
-        late = stores.other.commit(PublicChange(then.id, events=(event_of(then, "late"),)))
+        late = stores.other.commit(PublicChange(then.id, puts=(event_of(then, "late"),)))
         commit = await ends_or_waits(session, late)
         with session.connect() as connection:
             select = sa.select(tables.events.c.id).order_by(tables.events.c.number)
@@ -172,7 +172,7 @@ async def test_events_appear_in_the_order_of_their_numbers(
 
 
 def written(*stacks: Stack) -> list[OwnerChange]:
-    return [OwnerChange("owner", 0, stacks=stacks)]
+    return [OwnerChange("owner", 0, puts=stacks)]
 
 
 def owned(*stacks: Stack) -> list[OwnerChange]:
@@ -185,7 +185,7 @@ async def test_stacks_are_locked_in_one_order(
 ) -> None:
     high, low, owner = (replace(stack_in("p", name), id=name) for name in ("b", "a", "owner"))
     for stack in (high, low, owner):  # as a table is read from its beginning
-        await stores.one.commit(PublicChange(stack.id, stacks=(stack,)))
+        await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     row = sa.select(tables.stacks.c.id).with_for_update(nowait=True)
     with session.begin() as connection:
         connection.execute(row.where(tables.stacks.c.id == low.id))
@@ -206,7 +206,7 @@ async def test_contents_are_locked_in_one_order(
     given = [input_of(stack, text, {"description": text}) for _, text in reversed(hashed)]
     if known:
         for each in given:  # as a table is read from its beginning
-            await stores.one.commit(PublicChange(stack.id, inputs=(each,)))
+            await stores.one.commit(PublicChange(stack.id, puts=(each,)))
 
     def take(connection: sa.Connection, hash_: str) -> None:
         connection.execute(sa.text("SET LOCAL lock_timeout = '1ms'"))
@@ -219,7 +219,7 @@ async def test_contents_are_locked_in_one_order(
     with session.connect() as connection:
         take(connection, hashed[0][0])
         again = tuple(replace(each, id=f"again {each.id}") for each in given)
-        commit = await ends_or_waits(session, stores.one.commit(PublicChange("", inputs=again)))
+        commit = await ends_or_waits(session, stores.one.commit(PublicChange("", puts=again)))
         assert not commit.done()
         take(connection, hashed[1][0])
         connection.rollback()
@@ -230,8 +230,8 @@ async def test_name_taken_by_a_simultaneous_commit_is_refused(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     one, other = stack_in("p", "same"), stack_in("p", "same")
-    async with Paused(stores, PublicChange(one.id, stacks=(one,))):
-        change = PublicChange(other.id, stacks=(other,))
+    async with Paused(stores, PublicChange(one.id, puts=(one,))):
+        change = PublicChange(other.id, puts=(other,))
         second = await ends_or_waits(session, stores.other.commit(change))
         assert not second.done()
     with pytest.raises(AlreadyExistsError, match="already exists"):

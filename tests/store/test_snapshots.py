@@ -9,7 +9,13 @@ import pytest
 import sqlalchemy as sa
 from tests.store.test_contract import TwoProcesses, made
 
-from stoker.engine.model.interfaces import FencedError, OwnerChange, PublicChange, TransactionReader
+from stoker.engine.model.interfaces import (
+    FencedError,
+    Key,
+    OwnerChange,
+    PublicChange,
+    TransactionReader,
+)
 from stoker.engine.model.records import Input, Stack, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.values import replace
@@ -47,17 +53,17 @@ async def test_snapshots_and_parts_round_trip(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
-    await stores.one.commit(PublicChange(stack.id, snapshots=(first,)))
-    await stores.one.commit(PublicChange(stack.id, snapshots=(second,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(first,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(second,)))
     parts = part_of(first, "b"), part_of(first, "a", "inner"), part_of(second, "a")
-    write = OwnerChange(stack.id, taken.fencing_token, snapshot_parts=parts)
+    write = OwnerChange(stack.id, taken.fencing_token, puts=parts)
     await stores.one.commit(write)
     assert await stores.other.snapshots(stack.id) == [first, second]
     assert await stores.other.snapshot(second.id) == second
     assert await stores.other.snapshot_parts(first.id) == [parts[1], parts[0]]
     done = replace(parts[0], complete=True, data={"image": "i"})
     ended = replace(first, status=Status.COMPLETE, reason="done")
-    write = replace(write, snapshot_parts=(done,), snapshots=(ended,))
+    write = replace(write, puts=(done, ended))
     await stores.one.commit(write)
     assert await stores.other.snapshot(first.id) == ended
     assert (await stores.other.snapshot_parts(first.id))[1] == done
@@ -67,15 +73,14 @@ async def test_drop_removes_only_the_given_snapshot(stores: TwoProcesses) -> Non
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     gone, stays = snapshot_of(stack), snapshot_of(stack)
-    await stores.one.commit(PublicChange(stack.id, snapshots=(gone, stays)))
+    await stores.one.commit(PublicChange(stack.id, puts=(gone, stays)))
     parts = part_of(gone, "a"), part_of(stays, "a")
-    write = OwnerChange(stack.id, taken.fencing_token, snapshot_parts=parts)
+    write = OwnerChange(stack.id, taken.fencing_token, puts=parts)
     await stores.one.commit(write)
     dropped = OwnerChange(
         stack.id,
         taken.fencing_token,
-        dropped_snapshots=(gone.id,),
-        dropped_snapshot_parts=(parts[0].id,),
+        drops=(Key(Snapshot, gone.id), Key(SnapshotPart, parts[0].id)),
     )
     await stores.one.commit(dropped)
     assert await stores.other.snapshots(stack.id) == [stays]
@@ -88,7 +93,7 @@ async def test_former_owner_writes_no_snapshot(stores: TwoProcesses) -> None:
     taken = (await stores.one.take(stack.id)).stack
     await stores.other.take(stack.id)
     snapshot = snapshot_of(stack)
-    write = OwnerChange(stack.id, taken.fencing_token, snapshots=(snapshot,))
+    write = OwnerChange(stack.id, taken.fencing_token, puts=(snapshot,))
     with pytest.raises(FencedError):
         await stores.one.commit(write)
     assert await stores.other.snapshot(snapshot.id) is None
@@ -104,10 +109,8 @@ async def test_guard_counts_earlier_snapshots(
         seen.append((inside.count_snapshots(stack.id), inside.has_snapshot(first.id)))
 
     first = snapshot_of(stack)
-    await stores.one.commit(PublicChange(stack.id, snapshots=(first,), guards=(guard,)))
-    await stores.one.commit(
-        PublicChange(stack.id, snapshots=(snapshot_of(stack),), guards=(guard,))
-    )
+    await stores.one.commit(PublicChange(stack.id, puts=(first,), guards=(guard,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(snapshot_of(stack),), guards=(guard,)))
     assert seen == [(0, False), (1, True)]
 
 
@@ -115,7 +118,7 @@ async def test_tidying_keeps_what_a_snapshot_starts_from(stores: TwoProcesses) -
     stack = await made(stores.one)
     inputs = tuple(Input(str(uuid4()), stack.id, {"kept": n}) for n in range(2))
     snapshot = snapshot_of(stack, inputs[0].id)
-    await stores.one.commit(PublicChange(stack.id, inputs=inputs, snapshots=(snapshot,)))
+    await stores.one.commit(PublicChange(stack.id, puts=(*inputs, snapshot)))
     await stores.one.tidy(stack.id, 100)
     assert await stores.other.input(inputs[0].id) == inputs[0]
     engine = stores.one._engine
@@ -128,7 +131,7 @@ async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = (await stores.one.take(stack.id)).stack
     part = part_of(snapshot_of(stack), "a")
-    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, snapshot_parts=(part,)))
+    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(part,)))
     with stores.one._engine.connect() as connection:
         row = connection.execute(
             sa.select(tables.snapshot_parts).where(tables.snapshot_parts.c.id == part.id)

@@ -37,7 +37,7 @@ class Shared:
         """A new stack with an open operation, and a turn that is due."""
         stack = stack_in("project", f"s{time.monotonic_ns()}")
         operation = replace(operation_on(stack), deadline=deadline)
-        await self.store.commit(PublicChange(stack.id, stacks=(stack,), operations=(operation,)))
+        await self.store.commit(PublicChange(stack.id, puts=(stack, operation)))
         return stack
 
     def fetch(self) -> str | None:
@@ -96,7 +96,7 @@ async def test_turn_is_fetched_after_commit_of_its_change(
     shared: Shared,
 ) -> None:
     stack = await shared.stack(deadline=time.time() + HOUR)
-    news = PublicChange(stack.id, operations=(operation_on(stack),))
+    news = PublicChange(stack.id, puts=(operation_on(stack),))
     with shared.database.begin() as connection:
         shared.turns.defer(connection, [news], messages=False)
         # an engine that started the turn now would not see what this transaction writes
@@ -108,5 +108,5 @@ async def test_news_makes_a_later_turn_due(shared: Shared) -> None:
     stack = await shared.stack(deadline=time.time() + 2 * HOUR)
     shared.schedule_later(stack, time.time() + HOUR)
     assert shared.fetch() is None
-    await shared.store.commit(PublicChange(stack.id, operations=(operation_on(stack),)))
+    await shared.store.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
     assert shared.fetch() == stack.id

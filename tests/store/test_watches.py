@@ -7,14 +7,15 @@ from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
+from msgspec import structs
 from tests.store.test_contract import TwoProcesses, made
 
-from stoker.engine.model.interfaces import OwnerChange, PublicChange, TransactionReader
-from stoker.engine.model.records import Stack
-from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.model.interfaces import Key, OwnerChange, PublicChange, TransactionReader
+from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.watches import Watch, WatchDefinition, WatchMeasurement
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
-from stoker.store.records import watches
+from stoker.store.schema.tables import MEASUREMENTS_KEPT
 
 
 @pytest.fixture
@@ -33,12 +34,16 @@ async def begun(stores: TwoProcesses, stack: Stack, **values: float) -> Watch:
 
 async def keep(stores: TwoProcesses, stack: Stack, watch: Watch) -> None:
     """Write the watch as the owner of the stack does when the resource was created or changed."""
-    change = WatchChange(kept=(watch,))
-    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, watches=change))
+    defined = WatchDefinition(**structs.asdict(watch))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(defined,)))
+
+
+def measured(watch: Watch, measurement: Measurement) -> WatchMeasurement:
+    return WatchMeasurement(**structs.asdict(measurement), resource_id=watch.resource_id)
 
 
 async def judged(stores: TwoProcesses, watch: Watch) -> None:
-    await stores.other.commit(PublicChange(watch.stack_id, watches=WatchChange(judged=(watch,))))
+    await stores.other.commit(PublicChange(watch.stack_id, puts=(watch,)))
 
 
 async def test_watch_keeps_its_state_when_rule_changes(stores: TwoProcesses) -> None:
@@ -83,12 +88,11 @@ async def test_the_newest_measurements_are_kept(
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     values = [Measurement(float(at), math.pi, "Count") for at in range(600)]
-    for begin in range(0, watches.MEASUREMENTS_KEPT + 600, 600):
-        some = [(watch.resource_id, replace(each, at=each.at + begin)) for each in values]
-        change = WatchChange(measured=tuple(some))
-        await stores.one.commit(PublicChange(stack.id, watches=change))
+    for begin in range(0, MEASUREMENTS_KEPT + 600, 600):
+        some = [measured(watch, replace(each, at=each.at + begin)) for each in values]
+        await stores.one.commit(PublicChange(stack.id, some))
     found = await stores.other.watches.measurements(watch.resource_id, 0.0)
-    assert len(found) == watches.MEASUREMENTS_KEPT
+    assert len(found) == MEASUREMENTS_KEPT
     assert found[-1] == Measurement(begin + 599.0, math.pi, "Count")
     assert len(await stores.other.watches.measurements(watch.resource_id, begin + 597.0)) == 3
 
@@ -97,14 +101,12 @@ async def test_the_newest_measurements_are_kept(
 async def test_watch_is_deleted_with_its_measurements(stores: TwoProcesses, by_owner: bool) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
-    measured = WatchChange(measured=((watch.resource_id, Measurement(1.0, 2.0)),))
-    await stores.one.commit(PublicChange(stack.id, watches=measured))
+    await stores.one.commit(PublicChange(stack.id, puts=(measured(watch, Measurement(1.0, 2.0)),)))
     if by_owner:
-        gone = OwnerChange(stack.id, stack.fencing_token, dropped_resources=(watch.resource_id,))
+        gone = OwnerChange(stack.id, stack.fencing_token, drops=(Key(Resource, watch.resource_id),))
         await stores.one.commit(gone)
     else:
-        dropped = WatchChange(dropped=(watch.resource_id,))
-        await stores.one.commit(PublicChange(stack.id, watches=dropped))
+        await stores.one.commit(PublicChange(stack.id, drops=(Key(Watch, watch.resource_id),)))
     assert await stores.other.watches.watches(stack.project_id) == []
     assert await stores.other.watches.measurements(watch.resource_id, 0.0) == []
 
@@ -113,7 +115,7 @@ async def test_project_sees_own_watches_and_its_users(stores: TwoProcesses) -> N
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     users = str(uuid4())
     with_users = replace(stack, user_project_id=users)
-    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, stacks=(with_users,)))
+    await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(with_users,)))
     watch = await begun(stores, stack, next_at=1e12)
     for project, found in ((stack.project_id, [watch]), (users, [watch]), (str(uuid4()), [])):
         assert await stores.other.watches.watches(project) == found

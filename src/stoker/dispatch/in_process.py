@@ -8,18 +8,24 @@ from contextvars import Context
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
+from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import (
-    Change,
     Dispatcher,
     FencedError,
     Observer,
     Ports,
-    PublicChange,
 )
-from stoker.engine.model.records import AcquiredStack, OperationStatus, Status
+from stoker.engine.model.records import (
+    AcquiredStack,
+    Input,
+    Operation,
+    OperationStatus,
+    Stack,
+    Status,
+)
+from stoker.engine.model.turns import is_for_driver
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.log import Log
-from stoker.schema.software import NO_SOFTWARE
 
 log = Log(__name__)
 
@@ -46,23 +52,21 @@ class InProcess(Dispatcher, Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Start drivers for new operations, and notify them of signals and of nested ends."""
         ends = {}
-        for operation in change.operations:
+        for operation in records_of(change, Operation):
             if operation.status is not OperationStatus.WAITING:
                 if certain and operation.status.final:
                     ends[operation.id] = operation.status, operation.reason
                 continue
-            if certain and operation.stack_id in change.taken:
-                [new] = [stack for stack in change.stacks if stack.id == operation.stack_id]
-                given = [each for each in change.inputs if each.id == operation.input_id]
+            if certain and operation.stack_id in change.acquires:
+                stacks, inputs = records_of(change, Stack), records_of(change, Input)
+                [new] = [stack for stack in stacks if stack.id == operation.stack_id]
+                given = [each for each in inputs if each.id == operation.input_id]
                 self._wake(new.id, AcquiredStack(new.taken, operation, next(iter(given), None)))
             else:
                 self._wake(operation.stack_id)
-        told = isinstance(change, PublicChange) and (
-            change.signals or change.software is not NO_SOFTWARE
-        )
-        if told and change.stack_id:
+        if is_for_driver(change):
             self._wake(change.stack_id)
-        for stack in change.stacks:
+        for stack in records_of(change, Stack):
             if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:
                 self._wake_parent(stack.parent_id, stack.id, ends)
 

@@ -7,7 +7,9 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from stoker.concurrency.background import Background
-from stoker.engine.model.interfaces import Change, Observer, Store, StoreError
+from stoker.engine.model.changes import Change, records_of
+from stoker.engine.model.interfaces import Observer, Store, StoreError
+from stoker.engine.model.watches import WatchDefinition
 from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
@@ -30,7 +32,7 @@ class WatchTimer(Observer):
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Wake up for new watches, which may be due before all others."""
-        if change.watches.kept:
+        if records_of(change, WatchDefinition):
             self.hear()
 
     def hear(self) -> None:

@@ -14,14 +14,15 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
+from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import (
-    Change,
     Dispatcher,
     FencedError,
     Observer,
     Ports,
     StoreError,
 )
+from stoker.engine.model.records import Operation
 from stoker.engine.model.turns import TurnQueue, news_of
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.log import Log
@@ -120,7 +121,7 @@ class Turns(Dispatcher, Observer):
         news = news_of(change)
         ends: dict[str, End] = {
             operation.id: (operation.status, operation.reason)
-            for operation in change.operations
+            for operation in records_of(change, Operation)
             if certain and operation.status.final
         }
         for stack_id in news.asked:

@@ -13,8 +13,9 @@ from threading import Lock
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stoker.engine.model.interfaces import Change, Observer
-from stoker.engine.model.records import Operation, Status
+from stoker.engine.model.changes import Change, records_of
+from stoker.engine.model.interfaces import Observer
+from stoker.engine.model.records import Event, Operation, Status
 from stoker.kernel.clock import Clock
 
 OF_CALLS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -71,10 +72,10 @@ class Counts(Observer):
             self.lost_changes += 1
             return
         self.changes += 1
-        for operation in change.operations:
+        for operation in records_of(change, Operation):
             if operation.status.final:
                 self._count_operation(operation)
-        for event in change.events:
+        for event in records_of(change, Event):
             if event.status in _ENDED and event.resource_id is not None:
                 known = self._knows_type(event.resource_type)
                 type_name = event.resource_type if known else OTHER

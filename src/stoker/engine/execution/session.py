@@ -11,8 +11,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.exports import Export
-from stoker.engine.model.interfaces import ENDS_TURN, OwnerChange, Ports, StoreError
+from stoker.engine.model.changes import AnyRecord, Key, OwnerChange
+from stoker.engine.model.exports import Export, Exports
+from stoker.engine.model.interfaces import ENDS_TURN, Ports, StoreError
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -28,9 +29,8 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.secrets import masked_event
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.software import SoftwareChange, software_records
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.model.watches import NO_WATCHES, WatchChange
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.masking import Masking
@@ -43,7 +43,6 @@ from stoker.schema.resource_type import (
     SignalCredentials,
     StackFacts,
 )
-from stoker.schema.software import NO_SOFTWARE, SoftwareChange
 from stoker.template.definition import DeletionPolicy
 
 _BETWEEN_ENDS = re.compile("[:=]")  # in the ids of links, as ``<router>:port_id=<port>``
@@ -319,22 +318,16 @@ class Session(StackRows):
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
             )
-        change = OwnerChange(
-            stack_id=self.stack.id,
-            fencing_token=self.stack.fencing_token,
-            inputs=tuple(inputs),
-            stacks=((stack,) if stack is not None else ()) + tuple(created),
-            operations=tuple(operations),
-            resources=tuple(resources),
-            dropped_resources=tuple(dropped),
-            events=tuple(events),
-            dropped_signals=tuple(dropped_signals),
-            taken=tuple(new.id for new in created),
-            notifications=tuple(self._announced),
-            exports=self._exports,
-        )
+        puts: list[AnyRecord] = [] if stack is None else [stack]
+        puts += [*created, *inputs, *operations, *resources, *events, *self._announced]
+        if self._exports is not None:
+            puts.append(Exports(self.stack.id, self._exports))
         self._announced.clear()
-        await self._write(change)
+        drops = [
+            *(Key(Resource, row_id) for row_id in dropped),
+            *(Key(StoredSignal, signal_id) for signal_id in dropped_signals),
+        ]
+        await self.record(puts, drops, acquires=[new.id for new in created])
         self._exports = None
         if stack is not None:
             self.stack = stack
@@ -348,13 +341,14 @@ class Session(StackRows):
                 del self.current[gone.name]
 
     async def record(
-        self, *, software: SoftwareChange = NO_SOFTWARE, watches: WatchChange = NO_WATCHES
+        self,
+        puts: Sequence[AnyRecord] = (),
+        drops: Sequence[Key[AnyRecord]] = (),
+        *,
+        acquires: Sequence[str] = (),
     ) -> None:
-        """Write what a resource puts on record beside its row. Raises as :meth:`commit`."""
-        token = self.stack.fencing_token
-        await self._write(OwnerChange(self.stack.id, token, software=software, watches=watches))
-
-    async def _write(self, change: OwnerChange) -> None:
+        """Write records that the session does not hold. Raises as :meth:`commit`."""
+        change = OwnerChange(self.stack.id, self.stack.fencing_token, puts, drops, acquires)
         try:
             await self.ports.store.commit(change)
         except ENDS_TURN:
@@ -363,24 +357,9 @@ class Session(StackRows):
             require_machine(error)
             raise StoreError(fault_reason(error), passing=False) from error
 
-    async def keep(
-        self,
-        *,
-        snapshots: Sequence[Snapshot] = (),
-        parts: Sequence[SnapshotPart] = (),
-        dropped_snapshots: Sequence[str] = (),
-        dropped_parts: Sequence[str] = (),
-    ) -> None:
-        """Write what is known of snapshots. Raises as :meth:`commit` does."""
-        change = OwnerChange(
-            stack_id=self.stack.id,
-            fencing_token=self.stack.fencing_token,
-            snapshots=tuple(snapshots),
-            snapshot_parts=tuple(parts),
-            dropped_snapshots=tuple(dropped_snapshots),
-            dropped_snapshot_parts=tuple(dropped_parts),
-        )
-        await self._write(change)
+    async def record_software(self, change: SoftwareChange) -> None:
+        """Write the software of a resource. Raises as :meth:`commit`."""
+        await self.record(*software_records(change))
 
     def _with_user_project(self, row: Resource) -> Stack | None:
         """The stack with the project of its stack users, when a resource has made the first: it

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct, field
+from msgspec import field
 
-from stoker.engine.model.client_tokens import ClientTokenInside, KeepsClientTokens
 from stoker.engine.model.exports import Export as Export
-from stoker.engine.model.exports import ExportInside, KeepsExports
+from stoker.engine.model.records import PublicRecord
 
 
-class ChangeSet(Struct, frozen=True):
+class ChangeSet(PublicRecord, frozen=True):
     """One change set of a stack. Nothing of it changes but that it is carried out."""
 
     id: str
@@ -39,19 +38,15 @@ class ChangeSet(Struct, frozen=True):
     """Its plan, for display; stored encrypted."""
 
 
-class ChangeSetChange(Struct, frozen=True):
-    """The changes of a commit to the change sets of a stack."""
+class ChangeSetExecution(PublicRecord, frozen=True):
+    """The start of a change set.
 
-    new: tuple[ChangeSet, ...] = ()
-    executed: tuple[str, str] | None = None
-    """The id of a change set and that of the operation that carries it out; the others of its
-    stack that were not carried out go, as they no longer say what would be done.
+    The other change sets of its stack that were not started are dropped, because their plans no
+    longer hold.
     """
-    dropped: tuple[str, ...] = ()
-    """Ids."""
 
-
-NO_CHANGE_SETS = ChangeSetChange()
+    change_set_id: str
+    operation_id: str
 
 
 class ChangeSetReads(Protocol):
@@ -64,7 +59,7 @@ class ChangeSetReads(Protocol):
         """The change set of a stack that has a name, or an id."""
 
 
-class Protection(Struct, frozen=True):
+class Protection(PublicRecord, frozen=True):
     """The protection of one stack.
 
     It is not part of the stack's row, which only the stack's engine writes: users set it during
@@ -85,7 +80,7 @@ class ProtectionReads(Protocol):
         """Return that of a stack; an empty one if nothing was set."""
 
 
-class Detection(Struct, frozen=True):
+class Detection(PublicRecord, frozen=True):
     """A comparison with the live objects of a stack, and its result."""
 
     id: str
@@ -107,29 +102,3 @@ class DetectionReads(Protocol):
 
     async def latest(self, stack_id: str) -> Detection | None:
         """Return the newest one of a stack that has ended with a result."""
-
-
-class KeepsChangeSets(KeepsExports, KeepsClientTokens, Protocol):
-    """A store with these records."""
-
-    @property
-    def change_sets(self) -> ChangeSetReads:
-        """Reads of change sets."""
-
-    @property
-    def protections(self) -> ProtectionReads:
-        """Reads of protections."""
-
-    @property
-    def detections(self) -> DetectionReads:
-        """Reads of detections of drift."""
-
-
-class ChangeSetInside(ExportInside, ClientTokenInside, Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
-
-    def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
-        """The names of a stack's change sets, with the operation that carries each out."""
-
-    def protection(self, stack_id: str) -> Protection:
-        """Return the protection of a stack. Read the stack first, which locks it."""

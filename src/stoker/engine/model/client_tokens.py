@@ -30,18 +30,3 @@ class ClientTokenReads(Protocol):
 
     async def asked(self, project_id: str, text: str) -> Asked | None:
         """The request that a client of the project has made with a token."""
-
-
-class KeepsClientTokens(Protocol):
-    """A store with tokens of clients."""
-
-    @property
-    def client_tokens(self) -> ClientTokenReads:
-        """Reads of client tokens."""
-
-
-class ClientTokenInside(Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
-
-    def asked(self, project_id: str, text: str) -> Asked | None:
-        """Return the request of a project with a token; lock the project against new ones."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct
+from stoker.engine.model.records import Record
 
 
-class Export(Struct, frozen=True):
+class Export(Record, frozen=True):
     """A value that a stack exports."""
 
     project_id: str
@@ -20,6 +20,13 @@ class Export(Struct, frozen=True):
     stack_name: str
     value: Any
     """Kept encrypted."""
+
+
+class Exports(Record, frozen=True):
+    """All exports of a stack; they replace the earlier ones."""
+
+    stack_id: str
+    exports: Sequence[Export]
 
 
 class ExportReads(Protocol):
@@ -31,22 +38,4 @@ class ExportReads(Protocol):
         """The exports of a project, or those of these names, by name."""
 
     async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
-        """The names of the live stacks that use exports, by the name of the export."""
-
-
-class KeepsExports(Protocol):
-    """A store with exports."""
-
-    @property
-    def exports(self) -> ExportReads:
-        """Reads of exports."""
-
-
-class ExportInside(Protocol):
-    """Reads for guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
-
-    def exports(self, project_id: str) -> Mapping[str, Export]:
-        """Return the exports of a project by name, locked against changes."""
-
-    def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
         """The names of the live stacks that use exports, by the name of the export."""

@@ -61,6 +61,14 @@ class OperationStatus(StrEnum):
         return self in (self.COMPLETE, self.FAILED, self.SUPERSEDED)
 
 
+class Record(Struct, frozen=True):
+    """A row of the store that only the owner of its stack may write."""
+
+
+class PublicRecord(Record, frozen=True):
+    """A row of the store that a request may write, whoever owns the stack."""
+
+
 class Adopted(Struct, frozen=True):
     """What a document says of a resource that is adopted."""
 
@@ -85,7 +93,7 @@ class Adopted(Struct, frozen=True):
         return {"names": list(self.resources or {}), **kept}
 
 
-class Input(Struct, frozen=True):
+class Input(PublicRecord, frozen=True):
     """Everything that a user gave for a stack: what evaluation starts from.
 
     Files and the template are shared between the inputs of a tree: the store keeps equal content
@@ -115,7 +123,7 @@ class Input(Struct, frozen=True):
         return Adopted(**self.adopted.get(name, {}))
 
 
-class Stack(Struct, frozen=True):
+class Stack(PublicRecord, frozen=True):
     """A stack. ``input_id`` is what it should be, ``good_input_id`` what it last fully was."""
 
     id: str
@@ -154,6 +162,11 @@ class Stack(Struct, frozen=True):
     """Fields that are stored and cannot be read; they are empty here. Read only."""
 
     @property
+    def live_name(self) -> str | None:
+        """Return the name while no other stack of the project may have it."""
+        return self.name if self.deleted_at is None and self.parent_id is None else None
+
+    @property
     def was_handed_over(self) -> bool:
         """Whether the engine before this one had the answers to all that it has sent."""
         return self.handed_over is not None and self.handed_over == self.fencing_token - 1
@@ -189,7 +202,7 @@ class TrustRecord(Struct, frozen=True):
     """No stack acts by it any more; it is about to be removed."""
 
 
-class Operation(Struct, frozen=True):
+class Operation(PublicRecord, frozen=True):
     """One accepted request. Its plan is stored before the first action; ``number`` orders them."""
 
     id: str
@@ -338,7 +351,7 @@ class TreeState(Struct, frozen=True):
         return token, self.newest_operations.get(stack_id, 0)
 
 
-class Resource(Struct, frozen=True):
+class Resource(Record, frozen=True):
     """A resource: one generation of one name. A replacement is a row of its own."""
 
     id: str
@@ -403,7 +416,7 @@ def is_nested(row: Resource) -> bool:
     return row.nested_id is not None
 
 
-class Event(Struct, frozen=True):
+class Event(PublicRecord, frozen=True):
     """Something that happened to a stack (``resource_id`` is None) or to a resource."""
 
     id: str
@@ -431,7 +444,7 @@ resource type gets it.
 """
 
 
-class StoredSignal(Struct, frozen=True):
+class StoredSignal(PublicRecord, frozen=True):
     """A signal as it was received."""
 
     id: str
@@ -450,7 +463,7 @@ class Channel(StrEnum):
     """Queues of the messaging service."""
 
 
-class Message(Struct, frozen=True):
+class Message(Record, frozen=True):
     """Something to be told. ``number`` is given by the store and grows."""
 
     id: str

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from msgspec import Struct, field
+from msgspec import field
 
-from stoker.engine.model.records import Status
+from stoker.engine.model.records import PublicRecord, Record, Status
 
 
-class Snapshot(Struct, frozen=True):
+class Snapshot(PublicRecord, frozen=True):
     """A snapshot of a stack and of those nested in it.
 
     One in progress whose operation has ended has failed with it: see
@@ -36,7 +36,7 @@ class Snapshot(Struct, frozen=True):
     """Action, status and tags of the stack when the snapshot was asked for."""
 
 
-class SnapshotPart(Struct, frozen=True):
+class SnapshotPart(Record, frozen=True):
     """What a snapshot holds of one resource."""
 
     id: str

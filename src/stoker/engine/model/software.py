@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+from stoker.engine.model.changes import Key, Software
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
 from stoker.schema.software import NO_SOFTWARE as NO_SOFTWARE
 from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.schema.software import SoftwareChange as SoftwareChange
+
+
+def software_records(
+    change: SoftwareChange,
+) -> tuple[tuple[Software, ...], tuple[Key[Software], ...]]:
+    """Return the records and keys of a change. A dropped id is of a deployment or a config."""
+    drops: list[Key[Software]] = []
+    for id_ in change.dropped:
+        drops += [Key(Deployment, id_), Key(SoftwareConfig, id_)]
+    return (*change.configs, *change.deployments), tuple(drops)
 
 
 class SoftwareReads(Protocol):
@@ -40,36 +51,3 @@ class SoftwareReads(Protocol):
 
     async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
         """The projects of the live stacks whose users are in a project of the user domain."""
-
-
-class KeepsSoftware(Protocol):
-    """A store with software configs and deployments."""
-
-    @property
-    def software(self) -> SoftwareReads:
-        """What reads them."""
-
-
-class SoftwareInside(Protocol):
-    """Reads of guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
-
-    def deployment(self, deployment_id: str) -> Deployment | None:
-        """One deployment, locked."""
-
-    def has_config(self, config_id: str) -> bool:
-        """Return whether there is a config; it is locked."""
-
-    def is_deployed(self, config_id: str) -> bool:
-        """Return whether a deployment refers to a config; ask first whether there is the config."""
-
-    def count_configs(self, project_id: str) -> int:
-        """How many configs a project has."""
-
-    def count_deployments(self, project_id: str) -> int:
-        """How many deployments a project has."""
-
-    def software_size(self, project_id: str) -> int:
-        """Return the bytes of a project's configs and deployments.
-
-        Other guards that ask for them wait until the transaction ends.
-        """

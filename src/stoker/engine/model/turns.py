@@ -12,9 +12,9 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import Change, PublicChange
-from stoker.engine.model.records import OperationStatus, Status
-from stoker.schema.software import NO_SOFTWARE
+from stoker.engine.model.changes import Change, PublicChange, records_of
+from stoker.engine.model.records import Operation, OperationStatus, Stack, Status, StoredSignal
+from stoker.schema.software import Deployment, SoftwareConfig
 
 
 class TurnNotification(Struct, frozen=True):
@@ -30,20 +30,29 @@ def news_of(change: Change) -> TurnNotification:
     """What a change tells those who drive stacks."""
     asked = {
         operation.stack_id: None
-        for operation in change.operations
+        for operation in records_of(change, Operation)
         if operation.status is OperationStatus.WAITING
     }
-    told = isinstance(change, PublicChange) and (
-        change.signals or change.software is not NO_SOFTWARE
-    )
-    if told and change.stack_id:
+    if is_for_driver(change):
         asked[change.stack_id] = None
     ended = tuple(
         (stack.parent_id, stack.id)
-        for stack in change.stacks
+        for stack in records_of(change, Stack)
         if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS
     )
     return TurnNotification(tuple(asked), ended)
+
+
+_FOR_DRIVERS = (StoredSignal, Deployment, SoftwareConfig)
+
+
+def is_for_driver(change: Change) -> bool:
+    """Return whether a change has signals or software that the driver of its stack waits for."""
+    if not isinstance(change, PublicChange) or not change.stack_id:
+        return False
+    return any(isinstance(record, _FOR_DRIVERS) for record in change.puts) or any(
+        key.kind in _FOR_DRIVERS for key in change.drops
+    )
 
 
 class TurnQueue(Protocol):

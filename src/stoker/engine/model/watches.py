@@ -11,11 +11,11 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from stoker.engine.model.records import Resource
+from stoker.engine.model.records import PublicRecord, Resource
 from stoker.schema.watching import Measurement, WatchState
 
 
-class Watch(Struct, frozen=True):
+class Watch(PublicRecord, frozen=True):
     """One watch rule, as it stands."""
 
     resource_id: str
@@ -51,20 +51,14 @@ class Datum(Struct, frozen=True):
     """When; None: now."""
 
 
-class WatchChange(Struct, frozen=True):
-    """What a commit changes about watches."""
-
-    kept: tuple[Watch, ...] = ()
-    """Those whose resource was made or changed: new ones begin, others are looked at anew."""
-    judged: tuple[Watch, ...] = ()
-    """Those that were looked at."""
-    measured: tuple[tuple[str, Measurement], ...] = ()
-    """Measurements, with the id of the watch's resource."""
-    dropped: tuple[str, ...] = ()
-    """Ids of resources that are gone, whose watches go with what was measured for them."""
+class WatchDefinition(Watch, frozen=True):
+    """A watch as its resource defines it. The state of an existing watch is kept."""
 
 
-NO_WATCHES = WatchChange()
+class WatchMeasurement(Measurement, PublicRecord, frozen=True, kw_only=True):
+    """A measurement of a watch."""
+
+    resource_id: str
 
 
 class WatchReads(Protocol):
@@ -93,18 +87,3 @@ class WatchReads(Protocol):
 
         ``metric`` is a namespace and the name of a metric in it.
         """
-
-
-class KeepsWatches(Protocol):
-    """A store with watches."""
-
-    @property
-    def watches(self) -> WatchReads:
-        """What reads them."""
-
-
-class WatchInside(Protocol):
-    """Reads of guards; see :class:`stoker.engine.model.interfaces.TransactionReader`."""
-
-    def watch(self, resource_id: str) -> Watch | None:
-        """One watch, locked."""

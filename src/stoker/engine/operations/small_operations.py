@@ -217,7 +217,7 @@ class RestartOperation(RunningOperation):
                 raise _ChangeUnderWayError
 
         try:
-            await ports.store.commit(PublicChange(stack.id, operations=(update,), guards=(guard,)))
+            await ports.store.commit(PublicChange(stack.id, puts=(update,), guards=(guard,)))
         except _ChangeUnderWayError:
             return
 

@@ -97,4 +97,4 @@ class Walk(PlannedOperation):
         snapshot = await session.ports.store.snapshot(request.snapshot[0])
         if snapshot is not None:
             reason = session.masking.text(reason)
-            await session.keep(snapshots=[replace(snapshot, status=status, reason=reason)])
+            await session.record([replace(snapshot, status=status, reason=reason)])

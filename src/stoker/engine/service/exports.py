@@ -54,7 +54,7 @@ class Exports:
             if any(_has_moved(inside, each) for each in tree.stacks):
                 raise _moved(stack)
 
-        await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
+        await self._store.commit(PublicChange(stack.id, puts=(operation,), guards=(guard,)))
         return document
 
 

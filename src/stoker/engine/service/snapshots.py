@@ -86,9 +86,7 @@ class SnapshotService:
                     f" of {stack.name}"
                 )
 
-        change = PublicChange(
-            stack.id, operations=(operation,), snapshots=(snapshot,), guards=(guard,)
-        )
+        change = PublicChange(stack.id, puts=(operation, snapshot), guards=(guard,))
         await self._store.commit(change)
         return await self._view(stack, snapshot)
 
@@ -123,7 +121,7 @@ class SnapshotService:
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
+        await self._store.commit(PublicChange(stack.id, puts=(operation,), guards=(guard,)))
         await await_end(self._store, operation.id)
 
     async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
@@ -157,7 +155,7 @@ class SnapshotService:
             if not inside.has_snapshot(snapshot_id):
                 raise _not_found(snapshot_id)
 
-        await self._store.commit(PublicChange(stack.id, operations=(operation,), guards=(guard,)))
+        await self._store.commit(PublicChange(stack.id, puts=(operation,), guards=(guard,)))
 
     async def _snapshot(self, stack: Stack, snapshot_id: str) -> Snapshot:
         found = await self._store.snapshot(snapshot_id)

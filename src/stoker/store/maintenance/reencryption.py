@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from stoker.store.schema import tables
+from stoker.store.schema.columns import Kind, kind_of
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import BEGINNING, MARKS, ColumnCipher, key_of
 from stoker.store.sql.faults import database_faults
@@ -49,7 +50,7 @@ def _places() -> Iterator[_Place]:
     contents = tables.contents
     yield _Place(contents, contents.c.hash, (contents.c.body,), _DOCUMENTS_AT_ONCE)
     for table in tables.metadata.sorted_tables:
-        columns = tuple(c for c in table.columns if tables.kind_of(c) is tables.Kind.ENCRYPTED)
+        columns = tuple(c for c in table.columns if kind_of(c) is Kind.ENCRYPTED)
         if columns:
             yield _Place(table, next(iter(table.primary_key)), columns, ROWS_AT_ONCE)
 

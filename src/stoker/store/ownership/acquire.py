@@ -14,7 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import COUNTED_AT_ONCE, Change, FencedError
+from stoker.engine.model.changes import Change, records_of
+from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError
 from stoker.engine.model.records import AcquiredStack, Input, Open, Operation, Stack, foremost
 from stoker.store.read import queries, reads
 from stoker.store.schema.tables import events, stacks
@@ -83,12 +84,12 @@ class AcquireRequest(Struct, frozen=True):
 
 
 def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
-    """The same for new stacks, which the changes bring with their operations."""
-    new = [
-        _named(stack_id, [op for op in change.operations if op.stack_id == stack_id])
-        for change in changes
-        for stack_id in change.taken
-    ]
+    """Acquire the new stacks that changes bring with their operations."""
+    new = []
+    for change in changes:
+        for stack_id in change.acquires:
+            operations = records_of(change, Operation)
+            new.append(_named(stack_id, [op for op in operations if op.stack_id == stack_id]))
     if new:
         _raise_tokens(connection, new)
 

@@ -11,8 +11,10 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change
+from stoker.engine.model.changes import Change, records_of
+from stoker.engine.model.records import Event, Stack
 from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.engine.model.watches import WatchDefinition
 from stoker.store.ownership.fair_share import FairShares
 from stoker.store.schema.jobs import QUEUE, TASK
 from stoker.store.sql.compiled import prepared
@@ -97,13 +99,15 @@ class SqlTurns(TurnQueue):
         ended = dict.fromkeys(pair for news in told for pair in news.ended)
         ids = sorted({*asked, *(parent_id for parent_id, _ in ended)})
         if ids:
-            known = {each.id: each.project_id for change in changes for each in change.stacks}
+            stacks = (stack for change in changes for stack in records_of(change, Stack))
+            known = {stack.id: stack.project_id for stack in stacks}
             self._defer(connection, ids, 0.0, known)
-        seen = dict.fromkeys(event.stack_id for change in changes for event in change.events)
+        happened = (event for change in changes for event in records_of(change, Event))
+        seen = dict.fromkeys(event.stack_id for event in happened)
         lines = _lines("turn", list(asked))
         lines += _lines("end", [id_ for pair in ended for id_ in pair])
         events = _lines("events", list(seen))
-        if any(change.watches.kept for change in changes):
+        if any(records_of(change, WatchDefinition) for change in changes):
             lines.append("watches")
         if messages:
             lines.append("messages")

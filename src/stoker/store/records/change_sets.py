@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import sqlalchemy as sa
-from msgspec import structs
 
 from stoker.engine.model.change_sets import (
     ChangeSet,
-    ChangeSetChange,
-    ChangeSetInside,
+    ChangeSetExecution,
     ChangeSetReads,
     Detection,
     DetectionReads,
     Protection,
     ProtectionReads,
 )
-from stoker.kernel.json_text import dumps, loads
+from stoker.kernel.json_text import loads
 from stoker.store.read.group_read import Reading
 from stoker.store.records.client_tokens import ClientTokensInTransaction
 from stoker.store.records.exports import ExportsInTransaction
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import insert
 from stoker.store.sql.encryption import Cipher
 
 _sets, _protections, _detections = tables.change_sets, tables.protections, tables.detections
-DETECTIONS_KEPT = 20
-"""Of each stack; older ones go when new ones come."""
 _LARGE = ("request", "shown")
 _SMALL = tuple(
     column for column in _sets.c if column.name not in _LARGE and column is not _sets.c.number
@@ -96,7 +90,7 @@ class SqlDetections(Reading, DetectionReads):
         return await self._read(query)
 
 
-class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction, ChangeSetInside):
+class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction):
     """Change sets and protections for guards."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
@@ -116,48 +110,17 @@ def _protection(connection: sa.Connection, stack_id: str) -> Protection:
     return Protection(stack_id)
 
 
-def write_change_sets(connection: sa.Connection, change: ChangeSetChange, cipher: Cipher) -> None:
-    """Write the changes of a commit to change sets."""
-    insert(connection, _sets, [_row(each, cipher) for each in change.new])
-    if change.executed is not None:
-        set_id, operation_id = change.executed
-        stack = sa.select(_sets.c.stack_id).where(_sets.c.id == set_id).scalar_subquery()
+def put_executions(
+    connection: sa.Connection, executions: Sequence[ChangeSetExecution], _cipher: Cipher
+) -> None:
+    """Record that change sets are carried out; drop the other ones of their stacks."""
+    for each in executions:
+        mine = _sets.c.id == each.change_set_id
+        stack = sa.select(_sets.c.stack_id).where(mine).scalar_subquery()
         others = _sets.delete().where(
-            _sets.c.stack_id == stack, _sets.c.id != set_id, _sets.c.operation_id.is_(None)
+            _sets.c.stack_id == stack,
+            _sets.c.id != each.change_set_id,
+            _sets.c.operation_id.is_(None),
         )
         connection.execute(others)
-        update = _sets.update().where(_sets.c.id == set_id)
-        connection.execute(update.values(operation_id=operation_id))
-    if change.dropped:
-        connection.execute(_sets.delete().where(_sets.c.id.in_(change.dropped)))
-
-
-def _row(record: ChangeSet, cipher: Cipher) -> dict[str, Any]:
-    row = {column.name: getattr(record, column.name) for column in _SMALL}
-    return {**row, **{name: cipher.encrypt(dict(getattr(record, name))) for name in _LARGE}}
-
-
-def write_protections(connection: sa.Connection, protections: Sequence[Protection]) -> None:
-    """Write protections of stacks."""
-    found = [
-        {"stack_id": each.stack_id, "keeps": each.keeps, "policy": dumps(dict(each.policy))}
-        for each in protections
-    ]
-    insert(connection, _protections, found, "stack_id")
-
-
-def write_detections(
-    connection: sa.Connection, detections: Sequence[Detection], cipher: Cipher
-) -> None:
-    """Write detections that have started or ended."""
-    for each in detections:
-        row = {**structs.asdict(each), "found": cipher.encrypt(dict(each.found))}
-        insert(connection, _detections, [row], "id")
-        newest = (
-            sa.select(_detections.c.number)
-            .where(_detections.c.stack_id == each.stack_id)
-            .order_by(_detections.c.number.desc())
-            .limit(DETECTIONS_KEPT)
-        )
-        old = _detections.c.number.not_in(newest)
-        connection.execute(_detections.delete().where(_detections.c.stack_id == each.stack_id, old))
+        connection.execute(_sets.update().where(mine).values(operation_id=each.operation_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.model.client_tokens import Asked, ClientTokenInside, ClientTokenReads
+from stoker.engine.model.client_tokens import Asked, ClientTokenReads
 from stoker.kernel.addresses import StackAddress
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
@@ -22,7 +22,7 @@ class SqlClientTokens(Reading, ClientTokenReads):
         return await self._read(lambda connection: _asked(connection, project_id, text))
 
 
-class ClientTokensInTransaction(LazyFlush, ClientTokenInside):
+class ClientTokensInTransaction(LazyFlush):
     """Client tokens for guards."""
 
     def asked(self, project_id: str, text: str) -> Asked | None:

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.store.schema.tables import contents
-from stoker.store.sql.bulk import insert
+from stoker.store.sql.bulk import Insert
 from stoker.store.sql.compiled import InList, any_of, found
 from stoker.store.sql.postgresql import Lock, lock
 
@@ -25,7 +25,7 @@ def upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[],
     while wanted:
         known = {row["hash"] for row in _KNOWN.find(connection, wanted)}
         new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(wanted - known)]
-        insert(connection, contents, new, "hash", keep=None)
+        _CONTENTS.execute(connection, new)
         if connection.dialect.name == "sqlite":
             return
         wanted -= _held(connection, _SHARED, sorted(wanted))
@@ -37,6 +37,7 @@ def lock_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
         _held(connection, _ALONE, hashes)
 
 
+_CONTENTS = Insert(contents, "hash", keep=None)
 _KNOWN = InList(sa.select(contents.c.hash), contents.c.hash)
 # locked in one order by everybody
 _SOME = (

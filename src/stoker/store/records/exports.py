@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.exports import Export, ExportInside, ExportReads
-from stoker.engine.model.interfaces import OwnerChange
+from stoker.engine.model.exports import Export, ExportReads, Exports
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import insert
+from stoker.store.sql.bulk import Insert
 from stoker.store.sql.encryption import Cipher
 
 _exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks
@@ -37,7 +35,7 @@ class SqlExports(Reading, ExportReads):
         return await self._read(lambda connection: _importers(connection, project_id, names))
 
 
-class ExportsInTransaction(LazyFlush, ExportInside):
+class ExportsInTransaction(LazyFlush):
     """Exports for guards."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
@@ -83,29 +81,11 @@ def _importers(
     return found
 
 
-def write_exports(connection: sa.Connection, change: OwnerChange, cipher: Cipher) -> None:
-    """Replace the exports of a stack, if the change has any."""
-    if change.exports is None:
-        return
-    connection.execute(_exports.delete().where(_exports.c.stack_id == change.stack_id))
-    found = [
-        {
-            "project_id": each.project_id,
-            "name": each.name,
-            "stack_id": each.stack_id,
-            "stack_name": each.stack_name,
-            "value": cipher.encrypt({"value": each.value}),
-        }
-        for each in change.exports
-    ]
-    insert(connection, _exports, found)
+_INSERT = Insert(_exports)
 
 
-def import_rows(inputs: Iterable[Any]) -> list[dict[str, Any]]:
-    """Return the imports of inputs; those of nested stacks belong to the outer stack."""
-    return [
-        {"input_id": each.id, "stack_id": each.stack_id, "name": name}
-        for each in inputs
-        if not each.facade
-        for name in each.imports
-    ]
+def put_exports(connection: sa.Connection, records: Sequence[Exports], cipher: Cipher) -> None:
+    """Replace all that stacks export."""
+    for record in records:
+        connection.execute(_exports.delete().where(_exports.c.stack_id == record.stack_id))
+        _INSERT.execute(connection, [rows.to_row(each, cipher) for each in record.exports])

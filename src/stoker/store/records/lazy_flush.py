@@ -21,13 +21,14 @@ class LazyFlush:
         self,
         transaction: sa.Connection,
         cipher: Cipher,
-        write: Callable[[Sequence[Change]], None],
+        unwritten: Sequence[Change],
+        flush: Callable[[], None],
     ) -> None:
-        """``write`` writes changes."""
+        """``flush`` writes the ``unwritten`` changes and empties the list."""
         self._transaction = transaction
         self._cipher = cipher
-        self._write = write
-        self._unwritten: list[Change] = []
+        self._unwritten = unwritten
+        self._flush = flush
 
     @property
     def _connection(self) -> sa.Connection:
@@ -35,12 +36,7 @@ class LazyFlush:
         self.settle()
         return self._transaction
 
-    def allow(self, change: Change) -> None:
-        """Write a change before the next read of its rows."""
-        self._unwritten.append(change)
-
     def settle(self) -> None:
         """Write the changes that are allowed so far."""
         if self._unwritten:
-            changes, self._unwritten = self._unwritten, []
-            self._write(changes)
+            self._flush()

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, OwnerChange
 from stoker.engine.model.outgoing import (
     Outbox,
     Sink,
     is_of_stack,
     sink_message,
-    sinks_of,
     stack_notification,
 )
-from stoker.engine.model.records import Channel, Event, Input, Message, Stack
+from stoker.engine.model.records import Channel, Event, Message, Stack
 from stoker.kernel.log import Log
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import insert
+from stoker.store.sql.bulk import Insert
 from stoker.store.sql.compiled import prepared
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import Cipher
@@ -32,6 +29,7 @@ log = Log(__name__)
 _messages, _sinks, _stacks = tables.messages, tables.event_sinks, tables.stacks
 _IN_ORDER = sa.select(_messages).order_by(_messages.c.number)
 _ANY_SINK = sa.select(_sinks.c.number).limit(1)
+_INSERT = Insert(_messages)
 _FIELDS = ("id", "lane", "stack_id", "created_at", "number")
 
 
@@ -111,18 +109,19 @@ class SqlOutbox(Reading, Outbox):
             )
         )
 
-    def add(self, connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-        """Add the messages of changes, inside the transaction that has written them."""
-        events = [event for change in changes for event in change.events]
-        stacks = {stack.id: stack for change in changes for stack in change.stacks}
-        besides = [
-            message
-            for change in changes
-            if isinstance(change, OwnerChange)
-            for message in change.notifications
-        ]
-        if events or besides:
-            self._add(connection, [*self._messages(connection, events, stacks), *besides], cipher)
+    def add(
+        self,
+        connection: sa.Connection,
+        events: Sequence[Event],
+        stacks: Mapping[str, Stack],
+        besides: Sequence[Message],
+        cipher: Cipher,
+    ) -> None:
+        """Add the messages of events, and those ``besides``.
+
+        ``stacks`` are those that the same transaction has written, by id.
+        """
+        self._add(connection, [*self._messages(connection, events, stacks), *besides], cipher)
 
     def tell_of(self, connection: sa.Connection, events: Sequence[Event]) -> None:
         """Add the messages of events that belong to no change."""
@@ -132,7 +131,7 @@ class SqlOutbox(Reading, Outbox):
         wanted = [each for each in messages if self._notifies or each.channel is not Channel.BUS]
         if wanted:
             self.has_news = True
-            insert(connection, _messages, [_row(message, cipher) for message in wanted])
+            _INSERT.execute(connection, [rows.to_row(message, cipher) for message in wanted])
 
     def _messages(
         self, connection: sa.Connection, events: Sequence[Event], stacks: Mapping[str, Stack]
@@ -149,17 +148,6 @@ class SqlOutbox(Reading, Outbox):
         select = sa.select(_stacks).where(_stacks.c.id == event.stack_id)
         [row] = rows.dicts(connection.execute(select))
         return rows.to_stack(row, self._cipher, None)
-
-
-def _row(message: Message, cipher: Cipher) -> dict[str, Any]:
-    return {
-        "id": message.id,
-        "channel": message.channel.value,
-        "lane": message.lane,
-        "stack_id": message.stack_id,
-        "created_at": message.created_at,
-        "body": cipher.encrypt(message.body),
-    }
 
 
 def _has_sinks(connection: sa.Connection) -> bool:
@@ -184,12 +172,4 @@ def _to_sinks(connection: sa.Connection, events: Sequence[Event]) -> list[Messag
         sink_message(project_id, event, sink)
         for event in events
         for project_id, sink in wanted.get(event.stack_id, ())
-    ]
-
-
-def sink_rows(given: Input) -> list[dict[str, Any]]:
-    """The rows of the sinks of an input."""
-    return [
-        {"input_id": given.id, "type": sink.channel.value, "target": sink.target, "ttl": sink.ttl}
-        for sink in sinks_of(given.environment)
     ]

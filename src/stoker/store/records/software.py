@@ -9,16 +9,16 @@ import sqlalchemy as sa
 
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
-from stoker.engine.model.software import SoftwareInside, SoftwareReads
+from stoker.engine.model.software import SoftwareReads
+from stoker.engine.model.transaction import SoftwareUsage
 from stoker.kernel.errors import LimitExceededError
-from stoker.kernel.json_text import dumps, loads
-from stoker.schema.software import Deployment, SoftwareChange, SoftwareConfig
+from stoker.kernel.json_text import loads
+from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import insert
 from stoker.store.sql.encryption import Cipher, plain_size
 
 Result = TypeVar("Result")
@@ -26,8 +26,6 @@ _AT_ONCE = 500
 """Ids in one statement."""
 _MOST_CONTENT = 16 * 1024 * 1024
 """Stored bytes that one statement reads."""
-_CONTENT = ("config", "inputs", "outputs", "options")
-_STATE = ("action", "status", "reason", "input_values", "output_values")
 _configs, _deployments = tables.software_configs, tables.software_deployments
 _LISTED = sa.select(*(column for column in _configs.c if column is not _configs.c.content))
 """Configs without their content, which no list shows."""
@@ -138,7 +136,7 @@ class SqlSoftware(Reading, SoftwareReads):
         )
 
 
-class SoftwareInTransaction(LazyFlush, SoftwareInside):
+class SoftwareInTransaction(LazyFlush):
     """Software configs and deployments for guards."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:
@@ -158,60 +156,21 @@ class SoftwareInTransaction(LazyFlush, SoftwareInside):
         one = sa.select(_deployments.c.id).where(_deployments.c.config_id == config_id).limit(1)
         return self._connection.execute(one).first() is not None
 
-    def count_configs(self, project_id: str) -> int:
-        """Return the number of configs; lock the project against new ones."""
-        return self._count(_configs, project_id)
-
-    def count_deployments(self, project_id: str) -> int:
-        """Return the number of deployments; lock the project against new ones."""
-        return self._count(_deployments, project_id)
-
-    def software_size(self, project_id: str) -> int:
-        """Return the bytes of configs and deployments; lock the project until the commit."""
+    def software_of(self, project_id: str) -> SoftwareUsage:
+        """Return the software of a project; lock the project until the commit."""
         queries.lock_project(self._connection, project_id)
-        sizes = (
-            self._connection.execute(
-                sa.select(sa.func.sum(table.c.size)).where(table.c.project_id == project_id)
-            ).scalar_one()
-            for table in (_configs, _deployments)
-        )
-        return sum(map(plain_size, sizes))
+        configs, size_of_configs = self._count(_configs, project_id)
+        deployments, size_of_deployments = self._count(_deployments, project_id)
+        return SoftwareUsage(configs, deployments, size_of_configs + size_of_deployments)
 
-    def _count(self, table: sa.Table, project_id: str) -> int:
-        queries.lock_project(self._connection, project_id)
-        select = sa.select(sa.func.count()).where(table.c.project_id == project_id)
-        return int(self._connection.execute(select).scalar_one())
-
-
-def write_software(connection: sa.Connection, change: SoftwareChange, cipher: Cipher) -> None:
-    """Record and drop the software of a change."""
-    configs = [_config_row(config, cipher) for config in change.configs]
-    insert(connection, _configs, configs, "id", keep=("project_id", "created_at"))
-    deployments = [_deployment_row(deployment, cipher) for deployment in change.deployments]
-    insert(connection, _deployments, deployments, "id", keep=("project_id", "created_at"))
-    if change.dropped:
-        connection.execute(_deployments.delete().where(_deployments.c.id.in_(change.dropped)))
-        used = sa.select(_deployments.c.config_id)
-        connection.execute(
-            _configs.delete().where(_configs.c.id.in_(change.dropped), _configs.c.id.not_in(used))
-        )
+    def _count(self, table: sa.Table, project_id: str) -> tuple[int, int]:
+        select = sa.select(sa.func.count(), sa.func.sum(table.c.size))
+        count, size = self._connection.execute(select.where(table.c.project_id == project_id)).one()
+        return count, plain_size(size)
 
 
 def _of_project(select: sa.Select[Any], table: sa.Table, project_id: str | None) -> sa.Select[Any]:
     return select if project_id is None else select.where(table.c.project_id == project_id)
-
-
-def _config_row(config: SoftwareConfig, cipher: Cipher) -> dict[str, Any]:
-    content = cipher.encrypt({name: getattr(config, name) for name in _CONTENT})
-    return {
-        "id": config.id,
-        "project_id": config.project_id,
-        "created_at": config.created_at,
-        "name": dumps(config.name),
-        "group": dumps(config.group),
-        "content": content,
-        "size": len(content),
-    }
 
 
 def _config(row: rows.Row, cipher: Cipher) -> SoftwareConfig:
@@ -224,16 +183,6 @@ def _config(row: rows.Row, cipher: Cipher) -> SoftwareConfig:
         group=loads(row["group"]),
         **content,
     )
-
-
-def _deployment_row(deployment: Deployment, cipher: Cipher) -> dict[str, Any]:
-    plain = ("id", "project_id", "stack_id", "config_id", "server_id", "created_at", "updated_at")
-    content = cipher.encrypt({name: getattr(deployment, name) for name in _STATE})
-    return {
-        **{name: getattr(deployment, name) for name in plain},
-        "content": content,
-        "size": len(content),
-    }
 
 
 def _deployment(row: rows.Row, cipher: Cipher) -> Deployment:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from msgspec import structs
 
 from stoker.engine.model.records import Resource
-from stoker.engine.model.watches import Watch, WatchChange, WatchInside, WatchReads
+from stoker.engine.model.watches import Watch, WatchReads
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import delete, insert
 
 Result = TypeVar("Result")
-MEASUREMENTS_KEPT = 5000
-"""Of each watch; older ones go when new ones come."""
 _watches, _measurements, _stacks = tables.watches, tables.measurements, tables.stacks
-_HELD = ("state", "reason", "changed_at", "created_at", "acts")
-"""Columns that a watch keeps when its resource changes."""
 
 
 class SqlWatches(Reading, WatchReads):
@@ -89,7 +83,7 @@ class SqlWatches(Reading, WatchReads):
         )
 
 
-class WatchesInTransaction(LazyFlush, WatchInside):
+class WatchesInTransaction(LazyFlush):
     """Watches for guards."""
 
     def watch(self, resource_id: str) -> Watch | None:
@@ -101,40 +95,3 @@ class WatchesInTransaction(LazyFlush, WatchInside):
 def _watch(row: rows.Row) -> Watch:
     values = dict(row)
     return Watch(**{**values, "state": WatchState(values["state"])})
-
-
-OF_WATCHED = (_watches.c.resource_id, _measurements.c.resource_id)
-"""What goes with a resource."""
-
-
-def write_watches(connection: sa.Connection, change: WatchChange) -> None:
-    """Write the changes of a commit."""
-    kept = [structs.asdict(each) for each in change.kept]
-    insert(connection, _watches, kept, "resource_id", keep=_HELD)
-    for watch in change.judged:
-        update = _watches.update().where(_watches.c.resource_id == watch.resource_id)
-        connection.execute(update.values(**structs.asdict(watch)))
-    measured = [{"resource_id": watch, **structs.asdict(each)} for watch, each in change.measured]
-    if measured:
-        insert(connection, _measurements, measured)
-        _drop_old(connection, {row["resource_id"] for row in measured})
-    for column in OF_WATCHED:
-        delete(connection, column, change.dropped)
-
-
-def _drop_old(connection: sa.Connection, resource_ids: Iterable[str]) -> None:
-    columns = _measurements.c
-    for resource_id in resource_ids:
-        newest_old = (
-            sa.select(columns.number)
-            .where(columns.resource_id == resource_id)
-            .order_by(columns.number.desc())
-            .offset(MEASUREMENTS_KEPT)
-            .limit(1)
-            .scalar_subquery()
-        )
-        connection.execute(
-            _measurements.delete().where(
-                columns.resource_id == resource_id, columns.number <= newest_old
-            )
-        )

@@ -1,122 +1,108 @@
-"""The tables. One row of a table is one record of :mod:`stoker.engine.model.records`."""
+"""The tables, and the records that are stored in them.
+
+A row of a table is one record of :mod:`stoker.engine.model`. :data:`RECORDS` names the table of
+each kind of record; its order is the order in which a transaction writes them.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
+from msgspec import Struct
 
-
-class Kind(StrEnum):
-    """Encoding of values as text in a column; other columns hold the value itself."""
-
-    JSON = "json"
-    LIST = "list"
-    """JSON of a list; a tuple in records."""
-    ENCRYPTED = "encrypted"
-    """Encrypted JSON."""
-    ACTION = "action"
-    STATUS = "status"
-    PLAN = "plan"
-    REQUEST = "request"
-
-
-def kind_of(column: sa.Column[Any]) -> Kind | None:
-    """The kind of a column."""
-    return column.info.get(_KIND)
-
-
-_KIND = "kind"
-metadata = sa.MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
+from stoker.engine.model.change_sets import ChangeSet, ChangeSetExecution, Detection, Protection
+from stoker.engine.model.exports import Export, Exports
+from stoker.engine.model.records import (
+    Event,
+    Input,
+    Message,
+    Operation,
+    Resource,
+    Stack,
+    StoredSignal,
 )
+from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.watches import Watch, WatchDefinition, WatchMeasurement
+from stoker.schema.software import Deployment, SoftwareConfig
+from stoker.store.schema.columns import (
+    CLIENT_TOKEN,
+    ID,
+    NAME,
+    NUMBER,
+    TEXT,
+    WORD,
+    Kind,
+    RecordTable,
+    column,
+    size,
+)
+from stoker.store.schema.columns import metadata as metadata
+from stoker.store.schema.service_tables import engines as engines
+from stoker.store.schema.service_tables import marks as marks
+from stoker.store.schema.service_tables import trusts as trusts
 
-_ID = sa.String(64)
-_NAME = sa.String(255)
-_WORD = sa.String(32)
-_CLIENT_TOKEN = sa.String(128)
-_TEXT = sa.Text
-# SQLite draws numbers only for columns of exactly this type, which has 64 bits there.
-_NUMBER = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-
-
-def _column(name: str, kind: Kind, *, nullable: bool = False, **options: Any) -> sa.Column[Any]:
-    """A column of a kind."""
-    type_: Any = _WORD if kind in (Kind.ACTION, Kind.STATUS) else _TEXT
-    comment = "encrypted" if kind is Kind.ENCRYPTED else None
-    return sa.Column(name, type_, nullable=nullable, comment=comment, info={_KIND: kind}, **options)
-
-
-def _size() -> sa.Column[Any]:
-    """Return a column for the bytes of a row's encrypted columns.
-
-    Indexes contain it, because reading it from the row would read the whole row.
-    """
-    return sa.Column("size", sa.BigInteger, nullable=False, server_default="0")
-
+DETECTIONS_KEPT = 20  # of each stack
+MEASUREMENTS_KEPT = 5000  # of each watch
 
 contents = sa.Table(
     "contents",
     metadata,
     sa.Column("hash", sa.String(64), primary_key=True),
-    sa.Column("body", _TEXT, nullable=False),
+    sa.Column("body", TEXT, nullable=False),
     comment="templates, environments and files, each once, by SHA-256; encrypted",
 )
 
 inputs = sa.Table(
     "inputs",
     metadata,
-    sa.Column("id", _ID, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("stack_id", ID, nullable=False, index=True),
     sa.Column("template", sa.String(64), nullable=False, index=True),
     sa.Column("text", sa.String(64), index=True),
     sa.Column("environment", sa.String(64), nullable=False, index=True),
     sa.Column("files", sa.String(64), nullable=False, index=True),
-    _column("parameters", Kind.ENCRYPTED),
-    sa.Column("template_file", _TEXT),
-    _column("facade", Kind.JSON),
-    _column("adopted", Kind.ENCRYPTED, server_default="{}"),
-    _column("imports", Kind.ENCRYPTED, server_default="{}"),
+    column("parameters", Kind.ENCRYPTED),
+    sa.Column("template_file", TEXT),
+    column("facade", Kind.JSON),
+    column("adopted", Kind.ENCRYPTED, server_default="{}"),
+    column("imports", Kind.ENCRYPTED, server_default="{}"),
     comment="template, text, environment and files are hashes of contents",
 )
 
 stacks = sa.Table(
     "stacks",
     metadata,
-    sa.Column("id", _ID, primary_key=True),
-    sa.Column("project_id", _ID, nullable=False),
-    sa.Column("name", _NAME, nullable=False),
-    sa.Column("live_name", _NAME, comment="the name while the stack is live and not nested"),
-    _column("action", Kind.ACTION),
-    _column("status", Kind.STATUS),
-    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("project_id", ID, nullable=False),
+    sa.Column("name", NAME, nullable=False),
+    sa.Column("live_name", NAME, comment="the name while the stack is live and not nested"),
+    column("action", Kind.ACTION),
+    column("status", Kind.STATUS),
+    sa.Column("reason", TEXT, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float),
     sa.Column("deleted_at", sa.Float),
     sa.Column("epoch", sa.Integer, key="fencing_token", nullable=False),
     sa.Column("take_ups", sa.Integer, nullable=False, server_default="0"),
     sa.Column("handed_over", sa.Integer, comment="the token of who has let go of it in order"),
-    sa.Column("taken_for", _ID, comment="the operation that it was last taken up for"),
-    sa.Column("taken_event", _NUMBER, comment="the number of its last event by then"),
-    sa.Column("input_id", _ID, nullable=False),
-    sa.Column("good_input_id", _ID),
-    sa.Column("description", _TEXT, nullable=False),
-    sa.Column("user_id", _ID, nullable=False),
-    sa.Column("user_name", _NAME, nullable=False),
-    _column("credentials", Kind.ENCRYPTED),
-    sa.Column("user_project_id", _ID),
+    sa.Column("taken_for", ID, comment="the operation that it was last taken up for"),
+    sa.Column("taken_event", NUMBER, comment="the number of its last event by then"),
+    sa.Column("input_id", ID, nullable=False),
+    sa.Column("good_input_id", ID),
+    sa.Column("description", TEXT, nullable=False),
+    sa.Column("user_id", ID, nullable=False),
+    sa.Column("user_name", NAME, nullable=False),
+    column("credentials", Kind.ENCRYPTED),
+    sa.Column("user_project_id", ID),
     sa.Column("timeout_mins", sa.Integer),
     sa.Column("disable_rollback", sa.Boolean, nullable=False),
-    _column("tags", Kind.LIST),
-    sa.Column("parent_id", _ID, index=True),
-    sa.Column("parent_resource", _NAME),
-    sa.Column("parent_resource_id", _ID),
-    sa.Column("root_id", _ID),
+    column("tags", Kind.LIST),
+    sa.Column("parent_id", ID, index=True),
+    sa.Column("parent_resource", NAME),
+    sa.Column("parent_resource_id", ID),
+    sa.Column("root_id", ID),
     sa.Column("depth", sa.Integer, nullable=False),
     sa.UniqueConstraint("project_id", "live_name"),
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at", "id"),
@@ -126,50 +112,27 @@ stacks = sa.Table(
     sa.Index("ix_stacks_root", "root_id"),
 )
 
-trusts = sa.Table(
-    "trusts",
-    metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("trust_id", _ID, nullable=False, unique=True),
-    sa.Column("project_id", _ID, nullable=False),
-    sa.Column("user_id", _ID, nullable=False),
-    sa.Column("trustee_id", _ID, nullable=False),
-    sa.Column("roles", _TEXT, nullable=False),
-    sa.Column("replaced_by", _ID),
-    sa.Column("retired", sa.Boolean, nullable=False),
-    sa.Index("ix_trusts_owner", "project_id", "user_id"),
-    comment="trusts in the identity service that stacks act by",
-)
-
-marks = sa.Table(
-    "marks",
-    metadata,
-    sa.Column("name", _WORD, primary_key=True),
-    sa.Column("value", _TEXT, nullable=False),
-    comment="what holds for the whole database",
-)
-
 _open_index = sa.Index("ix_operations_open", "stack_id")
 operations = sa.Table(
     "operations",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
-    _column("action", Kind.ACTION),
-    _column("status", Kind.STATUS),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("stack_id", ID, nullable=False, index=True),
+    column("action", Kind.ACTION),
+    column("status", Kind.STATUS),
     sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("input_id", _ID),
+    sa.Column("input_id", ID),
     sa.Column("deadline", sa.Float),
-    _column("plan", Kind.PLAN, nullable=True),
-    sa.Column("reason", _TEXT, nullable=False),
-    sa.Column("back_to", _ID),
-    sa.Column("parent_operation", _ID),
-    sa.Column("cancels", _ID),
-    sa.Column("kind", _WORD, nullable=False, server_default="change"),
-    _column("request", Kind.REQUEST, server_default='{"kind": "change"}'),
-    sa.Column("request_id", _ID, comment="by which all services know the request that made it"),
-    sa.Column("client_token", _CLIENT_TOKEN, index=True),
+    column("plan", Kind.PLAN, nullable=True),
+    sa.Column("reason", TEXT, nullable=False),
+    sa.Column("back_to", ID),
+    sa.Column("parent_operation", ID),
+    sa.Column("cancels", ID),
+    sa.Column("kind", WORD, nullable=False, server_default="change"),
+    column("request", Kind.REQUEST, server_default='{"kind": "change"}'),
+    sa.Column("request_id", ID, comment="by which all services know the request that made it"),
+    sa.Column("client_token", CLIENT_TOKEN, index=True),
     sa.Column("client_digest", sa.String(64), comment="of what was asked for with the token"),
     _open_index,
 )
@@ -179,39 +142,39 @@ _objects_index = sa.Index("ix_resources_physical_id", "physical_id")
 resources = sa.Table(
     "resources",
     metadata,
-    sa.Column("id", _ID, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False),
-    sa.Column("name", _NAME, nullable=False),
-    sa.Column("type_name", _TEXT, nullable=False),
-    sa.Column("token", _WORD, nullable=False),
-    sa.Column("implementation", _TEXT, nullable=False),
-    _column("action", Kind.ACTION),
-    _column("status", Kind.STATUS),
-    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("stack_id", ID, nullable=False),
+    sa.Column("name", NAME, nullable=False),
+    sa.Column("type_name", TEXT, nullable=False),
+    sa.Column("token", WORD, nullable=False),
+    sa.Column("implementation", TEXT, nullable=False),
+    column("action", Kind.ACTION),
+    column("status", Kind.STATUS),
+    sa.Column("reason", TEXT, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
-    sa.Column("physical_id", _TEXT),
-    _column("properties", Kind.ENCRYPTED),
-    _column("metadata", Kind.ENCRYPTED),
-    _column("attributes", Kind.ENCRYPTED),
-    _column("data", Kind.ENCRYPTED),
-    _column("progress", Kind.JSON),
-    _column("requires", Kind.LIST),
-    _column("needs", Kind.LIST, key="dependencies"),
-    sa.Column("deletion_policy", _WORD, nullable=False),
-    _column("update_policy", Kind.JSON),
-    sa.Column("operation_id", _ID),
+    sa.Column("physical_id", TEXT),
+    column("properties", Kind.ENCRYPTED),
+    column("metadata", Kind.ENCRYPTED),
+    column("attributes", Kind.ENCRYPTED),
+    column("data", Kind.ENCRYPTED),
+    column("progress", Kind.JSON),
+    column("requires", Kind.LIST),
+    column("needs", Kind.LIST, key="dependencies"),
+    sa.Column("deletion_policy", WORD, nullable=False),
+    column("update_policy", Kind.JSON),
+    sa.Column("operation_id", ID),
     sa.Column("action_started_at", sa.Float),
-    _column("asked", Kind.LIST, server_default="[]"),
-    _column("dirty", Kind.LIST),
-    sa.Column("replaced_by", _ID),
+    column("asked", Kind.LIST, server_default="[]"),
+    column("dirty", Kind.LIST),
+    sa.Column("replaced_by", ID),
     sa.Column("external", sa.Boolean, nullable=False),
     sa.Column("unhealthy", sa.Boolean, nullable=False),
-    sa.Column("description", _TEXT, nullable=False),
-    sa.Column("nested_id", _ID),
-    _column("hook", Kind.JSON, server_default="{}"),
-    _column("origin", Kind.JSON, server_default="{}"),
-    _size(),
+    sa.Column("description", TEXT, nullable=False),
+    sa.Column("nested_id", ID),
+    column("hook", Kind.JSON, server_default="{}"),
+    column("origin", Kind.JSON, server_default="{}"),
+    size(),
     sa.Index("ix_resources_sizes", "stack_id", "size"),
     _objects_index,
 )
@@ -235,33 +198,33 @@ for _table in (operations, resources):
 events = sa.Table(
     "events",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, index=True),
-    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, index=True),
+    sa.Column("stack_id", ID, nullable=False),
     sa.Column("time", sa.Float, nullable=False),
-    _column("action", Kind.ACTION),
-    _column("status", Kind.STATUS),
-    sa.Column("reason", _TEXT, nullable=False),
-    sa.Column("resource_name", _NAME, nullable=False),
-    sa.Column("resource_type", _TEXT, nullable=False),
-    sa.Column("resource_id", _ID),
-    sa.Column("physical_id", _TEXT),
-    _column("properties", Kind.ENCRYPTED, nullable=True),
-    sa.Column("client_token", _CLIENT_TOKEN),
-    _size(),
+    column("action", Kind.ACTION),
+    column("status", Kind.STATUS),
+    sa.Column("reason", TEXT, nullable=False),
+    sa.Column("resource_name", NAME, nullable=False),
+    sa.Column("resource_type", TEXT, nullable=False),
+    sa.Column("resource_id", ID),
+    sa.Column("physical_id", TEXT),
+    column("properties", Kind.ENCRYPTED, nullable=True),
+    sa.Column("client_token", CLIENT_TOKEN),
+    size(),
     sa.Index("ix_events_sizes", "stack_id", "number", "size"),
 )
 
 signals = sa.Table(
     "signals",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False),
-    sa.Column("resource_id", _ID, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("stack_id", ID, nullable=False),
+    sa.Column("resource_id", ID, nullable=False),
     sa.Column("received_at", sa.Float, nullable=False),
-    _column("details", Kind.ENCRYPTED),
-    _size(),
+    column("details", Kind.ENCRYPTED),
+    size(),
     sa.Index("ix_signals_stack_sizes", "stack_id", "size"),
     sa.Index("ix_signals_resource_sizes", "resource_id", "size"),
 )
@@ -269,15 +232,15 @@ signals = sa.Table(
 watches = sa.Table(
     "watches",
     metadata,
-    sa.Column("resource_id", _ID, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False),
-    sa.Column("name", _NAME, nullable=False),
-    sa.Column("namespace", _TEXT, nullable=False),
-    sa.Column("metric", _TEXT, nullable=False),
+    sa.Column("resource_id", ID, primary_key=True),
+    sa.Column("stack_id", ID, nullable=False),
+    sa.Column("name", NAME, nullable=False),
+    sa.Column("namespace", TEXT, nullable=False),
+    sa.Column("metric", TEXT, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("next_at", sa.Float, nullable=False, index=True),
-    sa.Column("state", _WORD, nullable=False),
-    sa.Column("reason", _TEXT, nullable=False),
+    sa.Column("state", WORD, nullable=False),
+    sa.Column("reason", TEXT, nullable=False),
     sa.Column("changed_at", sa.Float),
     sa.Column("acts", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index("ix_watches_stack", "stack_id"),
@@ -287,11 +250,11 @@ watches = sa.Table(
 measurements = sa.Table(
     "measurements",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("resource_id", _ID, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("resource_id", ID, nullable=False),
     sa.Column("at", sa.Float, nullable=False),
     sa.Column("total", sa.Float, nullable=False),
-    sa.Column("unit", _TEXT),
+    sa.Column("unit", TEXT),
     sa.Column("count", sa.Float, nullable=False, server_default="1"),
     sa.Column("least", sa.Float),
     sa.Column("most", sa.Float),
@@ -302,14 +265,14 @@ measurements = sa.Table(
 software_configs = sa.Table(
     "software_configs",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("project_id", _ID, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("project_id", ID, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
-    _column("name", Kind.JSON),
-    _column("group", Kind.JSON),
-    _size(),  # before the content: it is read by id, for which no index with it is used
-    _column("content", Kind.ENCRYPTED),
+    column("name", Kind.ANY_JSON),
+    column("group", Kind.ANY_JSON),
+    size(),  # before the content: it is read by id, for which no index with it is used
+    column("content", Kind.ENCRYPTED),
     sa.Index("ix_software_configs_sizes", "project_id", "size"),
     comment="content is the config with its inputs, outputs and options",
 )
@@ -317,16 +280,16 @@ software_configs = sa.Table(
 software_deployments = sa.Table(
     "software_deployments",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("project_id", _ID, nullable=False),
-    sa.Column("stack_id", _ID),
-    sa.Column("config_id", _ID, nullable=False, index=True),
-    sa.Column("server_id", _NAME, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("project_id", ID, nullable=False),
+    sa.Column("stack_id", ID),
+    sa.Column("config_id", ID, nullable=False, index=True),
+    sa.Column("server_id", NAME, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float),
-    _column("content", Kind.ENCRYPTED),
-    _size(),
+    column("content", Kind.ENCRYPTED),
+    size(),
     sa.Index("ix_software_deployments_server", "project_id", "server_id"),
     sa.Index("ix_software_deployments_sizes", "project_id", "size"),
     comment="content is the state with the values of inputs and outputs",
@@ -335,32 +298,32 @@ software_deployments = sa.Table(
 snapshots = sa.Table(
     "snapshots",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("stack_id", ID, nullable=False, index=True),
     sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("input_id", _ID, nullable=False),
-    sa.Column("operation_id", _ID, nullable=False),
-    sa.Column("name", _NAME),
-    _column("status", Kind.STATUS),
-    sa.Column("reason", _TEXT),
-    _column("stack_state", Kind.JSON),
+    sa.Column("input_id", ID, nullable=False),
+    sa.Column("operation_id", ID, nullable=False),
+    sa.Column("name", NAME),
+    column("status", Kind.STATUS),
+    sa.Column("reason", TEXT),
+    column("stack_state", Kind.JSON),
 )
 
 snapshot_parts = sa.Table(
     "snapshot_parts",
     metadata,
-    sa.Column("id", _ID, primary_key=True),
-    sa.Column("snapshot_id", _ID, nullable=False, index=True),
-    _column("path", Kind.LIST),
-    sa.Column("object_name", _TEXT, nullable=False),
-    sa.Column("row_id", _ID, nullable=False),
-    sa.Column("type_name", _TEXT, nullable=False),
-    sa.Column("implementation", _TEXT, nullable=False),
-    sa.Column("physical_id", _TEXT),
-    sa.Column("nested_id", _ID, index=True),
-    _column("metadata", Kind.ENCRYPTED),
-    _column("data", Kind.ENCRYPTED),
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("snapshot_id", ID, nullable=False, index=True),
+    column("path", Kind.LIST),
+    sa.Column("object_name", TEXT, nullable=False),
+    sa.Column("row_id", ID, nullable=False),
+    sa.Column("type_name", TEXT, nullable=False),
+    sa.Column("implementation", TEXT, nullable=False),
+    sa.Column("physical_id", TEXT),
+    sa.Column("nested_id", ID, index=True),
+    column("metadata", Kind.ENCRYPTED),
+    column("data", Kind.ENCRYPTED),
     sa.Column("asked", sa.Boolean, nullable=False),
     sa.Column("complete", sa.Boolean, nullable=False),
     comment="what a snapshot holds of each resource",
@@ -369,20 +332,20 @@ snapshot_parts = sa.Table(
 change_sets = sa.Table(
     "change_sets",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False),
-    sa.Column("name", _NAME, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("stack_id", ID, nullable=False),
+    sa.Column("name", NAME, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("description", _TEXT, nullable=False),
+    sa.Column("description", TEXT, nullable=False),
     sa.Column("makes", sa.Boolean, nullable=False),
-    sa.Column("fault", _TEXT, nullable=False),
-    sa.Column("fingerprint", _TEXT, nullable=False),
-    sa.Column("operation_id", _ID),
-    sa.Column("client_token", _CLIENT_TOKEN),
+    sa.Column("fault", TEXT, nullable=False),
+    sa.Column("fingerprint", TEXT, nullable=False),
+    sa.Column("operation_id", ID),
+    sa.Column("client_token", CLIENT_TOKEN),
     sa.Column("client_digest", sa.String(64)),
-    _column("request", Kind.ENCRYPTED),
-    _column("shown", Kind.ENCRYPTED),
+    column("request", Kind.ENCRYPTED),
+    column("shown", Kind.ENCRYPTED),
     sa.UniqueConstraint("stack_id", "name"),
     comment="requests that wait to be carried out, with what they would do",
 )
@@ -390,19 +353,19 @@ change_sets = sa.Table(
 protections = sa.Table(
     "protections",
     metadata,
-    sa.Column("stack_id", _ID, primary_key=True),
+    sa.Column("stack_id", ID, primary_key=True),
     sa.Column("keeps", sa.Boolean, nullable=False, comment="the stack is not deleted"),
-    _column("policy", Kind.JSON),
+    column("policy", Kind.JSON),
     comment="what users set to protect their stacks",
 )
 
 event_sinks = sa.Table(
     "event_sinks",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("input_id", _ID, nullable=False, index=True),
-    sa.Column("type", _WORD, nullable=False),
-    sa.Column("target", _NAME, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("input_id", ID, nullable=False, index=True),
+    sa.Column("type", WORD, nullable=False),
+    sa.Column("target", NAME, nullable=False),
     sa.Column("ttl", sa.Integer, nullable=False),
     comment="where the environments of inputs want events",
 )
@@ -410,13 +373,13 @@ event_sinks = sa.Table(
 messages = sa.Table(
     "messages",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False),
-    sa.Column("channel", _WORD, nullable=False),
-    sa.Column("lane", _TEXT, nullable=False),
-    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False),
+    sa.Column("channel", WORD, nullable=False),
+    sa.Column("lane", TEXT, nullable=False),
+    sa.Column("stack_id", ID, nullable=False),
     sa.Column("created_at", sa.Float, nullable=False),
-    _column("body", Kind.ENCRYPTED),
+    column("body", Kind.ENCRYPTED),
     sa.Index("ix_messages_channel", "channel", "number"),
     comment="what is to be told outside, until it has been",
 )
@@ -424,44 +387,82 @@ messages = sa.Table(
 detections = sa.Table(
     "detections",
     metadata,
-    sa.Column("number", _NUMBER, primary_key=True, autoincrement=True),
-    sa.Column("id", _ID, nullable=False, unique=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("stack_id", ID, nullable=False, index=True),
     sa.Column("started_at", sa.Float, nullable=False),
     sa.Column("ended_at", sa.Float),
-    sa.Column("fault", _TEXT, nullable=False),
-    _column("found", Kind.ENCRYPTED),
+    sa.Column("fault", TEXT, nullable=False),
+    column("found", Kind.ENCRYPTED),
     comment="looks at live objects, and what they have found",
 )
 
 exports = sa.Table(
     "exports",
     metadata,
-    sa.Column("project_id", _ID, primary_key=True),
-    sa.Column("name", _NAME, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False, index=True),
-    sa.Column("stack_name", _NAME, nullable=False),
-    _column("value", Kind.ENCRYPTED),
+    sa.Column("project_id", ID, primary_key=True),
+    sa.Column("name", NAME, primary_key=True),
+    sa.Column("stack_id", ID, nullable=False, index=True),
+    sa.Column("stack_name", NAME, nullable=False),
+    column("value", Kind.ENCRYPTED),
     comment="outputs that other stacks of the project use",
 )
 
 imports = sa.Table(
     "imports",
     metadata,
-    sa.Column("input_id", _ID, primary_key=True),
-    sa.Column("name", _NAME, primary_key=True),
-    sa.Column("stack_id", _ID, nullable=False),
+    sa.Column("input_id", ID, primary_key=True),
+    sa.Column("name", NAME, primary_key=True),
+    sa.Column("stack_id", ID, nullable=False),
     sa.Index("ix_imports_name", "name"),
     comment="exports that inputs of stacks use",
 )
 
-engines = sa.Table(
-    "engines",
-    metadata,
-    sa.Column("id", _ID, primary_key=True),
-    sa.Column("host", _NAME, nullable=False),
-    sa.Column("process", sa.Integer, nullable=False),
-    sa.Column("created_at", sa.Float, nullable=False),
-    sa.Column("updated_at", sa.Float, nullable=False),
-    comment="the engines that share the work, as each has told of itself",
-)
+_OF_WATCH = (watches.c.resource_id, measurements.c.resource_id)
+
+# The kinds of records, in the order in which a transaction writes them, so that all transactions
+# lock rows in one order. Drops follow all puts, in the same order.
+RECORDS: Mapping[type[Struct], RecordTable] = {
+    Input: RecordTable(inputs),
+    Stack: RecordTable(stacks, "id", keep=("fencing_token",)),
+    Operation: RecordTable(operations, "id"),
+    Resource: RecordTable(
+        resources, "id", dropped=(resources.c.id, signals.c.resource_id, *_OF_WATCH)
+    ),
+    StoredSignal: RecordTable(signals, dropped=(signals.c.id,)),
+    Snapshot: RecordTable(snapshots, "id", dropped=(snapshots.c.id,)),
+    SnapshotPart: RecordTable(snapshot_parts, "id", dropped=(snapshot_parts.c.id,)),
+    # Before the configs, which are dropped only if no deployment refers to them.
+    Deployment: RecordTable(
+        software_deployments,
+        "id",
+        keep=("project_id", "created_at"),
+        packed={"content": ("action", "status", "reason", "input_values", "output_values")},
+        dropped=(software_deployments.c.id,),
+    ),
+    SoftwareConfig: RecordTable(
+        software_configs,
+        "id",
+        keep=("project_id", "created_at"),
+        packed={"content": ("config", "inputs", "outputs", "options")},
+        dropped=(software_configs.c.id,),
+        unless_in=software_deployments.c.config_id,
+    ),
+    # An evaluation overwrites the whole row, so it must not follow a change of the definition.
+    Watch: RecordTable(watches, "resource_id", dropped=_OF_WATCH),
+    WatchDefinition: RecordTable(
+        watches, "resource_id", keep=("state", "reason", "changed_at", "created_at", "acts")
+    ),
+    WatchMeasurement: RecordTable(
+        measurements, newest=(measurements.c.resource_id, MEASUREMENTS_KEPT)
+    ),
+    Exports: RecordTable(exports),
+    Export: RecordTable(exports, packed={"value": ("value",)}),
+    ChangeSet: RecordTable(change_sets, dropped=(change_sets.c.id,)),
+    ChangeSetExecution: RecordTable(change_sets),
+    Protection: RecordTable(protections, "stack_id"),
+    Detection: RecordTable(detections, "id", newest=(detections.c.stack_id, DETECTIONS_KEPT)),
+    # A transaction with the lock of the event numbers must not wait for other locks.
+    Message: RecordTable(messages),
+    Event: RecordTable(events),
+}

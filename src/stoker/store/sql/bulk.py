@@ -7,68 +7,106 @@ few statements: PostgreSQL is given all rows as one document.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.kernel.json_text import encode
-from stoker.store.sql.compiled import Prepared, any_of
+from stoker.store.sql.compiled import Prepared, any_of, prepared
 
-_AT_ONCE = 1000
-"""Rows in one document."""
+_SERVER = "postgresql"
+_AT_ONCE = 1000  # rows in one document
 
 
-def insert(
-    connection: sa.Connection,
-    table: sa.Table,
-    values: Sequence[dict[str, Any]],
-    key: str | None = None,
-    *,
-    keep: Sequence[str] | None = (),
-) -> None:
-    """Insert the rows, or update those whose ``key`` exists, but for the columns to ``keep``; a
-    ``keep`` of None leaves them as they are.
+class Insert:
+    """The statement that inserts rows into a table, compiled once for each dialect.
+
+    A row with the ``key`` of an existing one updates it, but for the columns in ``keep``; a
+    ``keep`` of None leaves existing rows as they are. All rows have the same columns.
     """
-    if not values:
-        return
-    dialect = connection.dialect
-    statement = _INSERTS.get((dialect.name, table.name))
-    if statement is None:
-        make = _insert_documents if _is_server(dialect) else _insert_rows
-        statement = make(dialect, table, list(values[0]), key, keep)
-        _INSERTS[(dialect.name, table.name)] = statement
-    if not _is_server(dialect):
-        statement.execute(connection, *values)
-        return
-    if key is not None:
-        values = _each_once(values, key, keep or ())
-    for begin in range(0, len(values), _AT_ONCE):
-        statement.execute(connection, {"rows": _document(values[begin : begin + _AT_ONCE])})
+
+    def __init__(
+        self, table: sa.Table, key: str | None = None, *, keep: Sequence[str] | None = ()
+    ) -> None:
+        self._table = table
+        self._key = key
+        self._keep = keep
+        self._prepared: dict[str, Prepared] = {}  # by dialect
+
+    def execute(self, connection: sa.Connection, values: Sequence[dict[str, Any]]) -> None:
+        """Insert or update the rows."""
+        if not values:
+            return
+        dialect = connection.dialect
+        statement = self._prepared.get(dialect.name)
+        if statement is None:
+            statement = self._prepared[dialect.name] = self._prepare(dialect, list(values[0]))
+        if dialect.name != _SERVER:
+            statement.execute(connection, *values)
+            return
+        if self._key is not None:
+            values = _each_once(values, self._key, self._keep or ())
+        for begin in range(0, len(values), _AT_ONCE):
+            statement.execute(connection, {"rows": _document(values[begin : begin + _AT_ONCE])})
+
+    def _prepare(self, dialect: sa.Dialect, names: Sequence[str]) -> Prepared:
+        prepare = _insert_documents if dialect.name == _SERVER else _insert_rows
+        return prepare(dialect, self._table, names, self._key, self._keep)
 
 
-def delete(connection: sa.Connection, column: sa.Column[Any], values: Sequence[Any]) -> None:
-    """Delete the rows whose column has one of the values."""
-    if not values:
-        return
-    dialect = connection.dialect
-    statement = _DELETES.get((dialect.name, column))
-    if statement is None:
-        which = (
-            column == any_of("gone")
-            if _is_server(dialect)
-            else column == sa.bindparam("gone", None)
+class Delete:
+    """The statement that deletes the rows whose column has one of some values.
+
+    Rows whose value is in the column ``unless_in`` of another table stay.
+    """
+
+    def __init__(self, column: sa.Column[Any], unless_in: sa.Column[Any] | None = None) -> None:
+        self._column = column
+        self._unless_in = unless_in
+        self._prepared: dict[str, Prepared] = {}  # by dialect
+
+    def execute(self, connection: sa.Connection, values: Sequence[Any]) -> None:
+        """Delete the rows."""
+        dialect = connection.dialect
+        statement = self._prepared.get(dialect.name)
+        if statement is None:
+            statement = self._prepared[dialect.name] = self._prepare(dialect)
+        if dialect.name == _SERVER:
+            statement.execute(connection, {"gone": list(values)})
+        else:
+            statement.execute(connection, *({"gone": value} for value in values))
+
+    def _prepare(self, dialect: sa.Dialect) -> Prepared:
+        is_server = dialect.name == _SERVER
+        gone = any_of("gone") if is_server else sa.bindparam("gone", None)
+        statement = self._column.table.delete().where(self._column == gone)
+        if self._unless_in is not None:
+            statement = statement.where(self._column.not_in(sa.select(self._unless_in)))
+        return Prepared(dialect, statement)
+
+
+class Trim:
+    """The statement that deletes all but the newest rows with the same value of a column."""
+
+    def __init__(self, column: sa.Column[Any], kept: int) -> None:
+        number = column.table.c.number
+        same = column == sa.bindparam("value", None)
+        newest_old = (
+            sa.select(number)
+            .where(same)
+            .order_by(number.desc())
+            .offset(kept)
+            .limit(1)
+            .scalar_subquery()
         )
-        statement = Prepared(dialect, column.table.delete().where(which))
-        _DELETES[(dialect.name, column)] = statement
-    if _is_server(dialect):
-        statement.execute(connection, {"gone": list(values)})
-    else:
-        statement.execute(connection, *({"gone": value} for value in values))
+        self._statement = column.table.delete().where(same, number <= newest_old)
 
-
-def _is_server(dialect: sa.Dialect) -> bool:
-    return dialect.name == "postgresql"
+    def execute(self, connection: sa.Connection, values: Iterable[Any]) -> None:
+        """Trim the rows of each of these values."""
+        statement = prepared(connection, self._statement)
+        for value in values:
+            statement.execute(connection, {"value": value})
 
 
 def _insert_rows(
@@ -148,9 +186,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return repr(value) if isinstance(value, float) else value
-
-
-_INSERTS: dict[tuple[str, str], Prepared] = {}
-"""By dialect and table."""
-_DELETES: dict[tuple[str, sa.Column[Any]], Prepared] = {}
-"""By dialect and column."""

@@ -6,7 +6,9 @@ execution.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -23,23 +25,38 @@ class Prepared:
         )
         self._text = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
+        self._values_of = itemgetter(*self._order) if self._order else None
         given = frozenset(names or ())
         self._own = {
             name: own
             for name, own in compiled.params.items()
             if own is not None and name not in given
         }
+        self._columns: tuple[str, ...] | None = None
 
     def execute(self, connection: sa.Connection, *values: Mapping[str, Any]) -> Any:
-        """The result of executing it with these values, once with each if there are several."""
+        """Execute the statement with these values, once with each, and return the result."""
         given: Iterable[Any] = values
         if self._own:
             given = ({**self._own, **row} for row in values)
-        order = self._order
-        if order is None:
-            return connection.exec_driver_sql(self._text, list(map(dict, given)))
-        rows = [tuple(map(row.__getitem__, order)) for row in given]
+        rows: list[Any]
+        # Without comprehensions: this runs for each row of each commit.
+        if self._order is None:
+            rows = list(map(dict, given))
+        elif self._values_of is None:
+            rows = [()]
+        elif len(self._order) == 1:
+            rows = list(zip(map(self._values_of, given), strict=False))
+        else:
+            rows = list(map(self._values_of, given))
         return connection.exec_driver_sql(self._text, rows)
+
+    def rows(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Execute the statement and return its rows as the driver gives them."""
+        result = self.execute(connection, values)
+        if self._columns is None:
+            self._columns = tuple(result.keys())
+        return list(map(dict, map(zip, repeat(self._columns), result.fetchall())))
 
 
 _PREPARED: dict[tuple[str, Any], Prepared] = {}
@@ -53,11 +70,9 @@ def prepared(connection: sa.Connection, statement: Any) -> Prepared:
     return _PREPARED[key]
 
 
-def found(connection: sa.Connection, statement: Any, **values: Any) -> list[Mapping[str, Any]]:
+def found(connection: sa.Connection, statement: Any, **values: Any) -> list[dict[str, Any]]:
     """The rows of such a statement, as the driver gives them: SQLite has no booleans."""
-    result = prepared(connection, statement).execute(connection, values)
-    names = tuple(result.keys())
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    return prepared(connection, statement).rows(connection, values)
 
 
 def any_of(name: str) -> Any:
@@ -65,8 +80,8 @@ def any_of(name: str) -> Any:
     return sa.any_(sa.bindparam(name, None, sa.ARRAY(sa.Text)))
 
 
-_AT_ONCE = 128
-"""Values that one statement asks SQLite for."""
+_AT_ONCE = 128  # values that one statement asks SQLite for
+_NAMES = tuple(f"value{number}" for number in range(_AT_ONCE))
 
 
 class InList:
@@ -81,40 +96,38 @@ class InList:
         self._statement = statement
         self._column = column
         self._of_list = statement.where(column == any_of("values"))
-        self._of_group: dict[int, sa.Select[Any]] = {}
+        self._of_group: dict[int, Prepared] = {}  # by the number of values, for SQLite
 
     def find(
         self, connection: sa.Connection, values: Collection[str], **others: Any
-    ) -> Iterator[Mapping[str, Any]]:
-        """The rows that have one of the values; ``others`` are the statement's own parameters.
+    ) -> list[dict[str, Any]]:
+        """Return the rows that have one of the values.
 
-        They come in the order of the statement, on SQLite for each group of values.
+        ``others`` are the statement's own parameters. The rows have the order of the statement,
+        on SQLite within each group of values.
         """
         wanted = sorted(values)
-        if connection.dialect.name == "sqlite":
-            for some in _groups(wanted):
-                yield from found(connection, self._for(len(some)), **some, **others)
-        elif wanted:
-            yield from found(connection, self._of_list, values=wanted, **others)
+        if not wanted:
+            return []
+        dialect = connection.dialect
+        if dialect.name != "sqlite":
+            return found(connection, self._of_list, values=wanted, **others)
+        rows: list[dict[str, Any]] = []
+        for begin in range(0, len(wanted), _AT_ONCE):
+            some = wanted[begin : begin + _AT_ONCE]
+            # Few sizes of groups need few statements; a group is filled up with its last value.
+            size = 1 << (len(some) - 1).bit_length()
+            some += some[-1:] * (size - len(some))
+            statement = self._of_group.get(size) or self._prepare(dialect, size)
+            rows += statement.rows(connection, {**others, **dict(zip(_NAMES, some, strict=False))})
+        return rows
 
-    def _for(self, count: int) -> sa.Select[Any]:
-        if count not in self._of_group:
-            column = self._column
-            names = [sa.bindparam(f"value{n}", None, column.type) for n in range(count)]
-            self._of_group[count] = self._statement.where(column.in_(names))
-        return self._of_group[count]
-
-
-def _groups(values: Sequence[str]) -> Iterator[dict[str, str]]:
-    """The values by the names of parameters, in groups of few sizes, so that few statements do.
-
-    A group is filled up with its last value.
-    """
-    for begin in range(0, len(values), _AT_ONCE):
-        some = list(values[begin : begin + _AT_ONCE])
-        size = 1 << (len(some) - 1).bit_length()
-        some += some[-1:] * (size - len(some))
-        yield {f"value{number}": value for number, value in enumerate(some)}
+    def _prepare(self, dialect: sa.Dialect, size: int) -> Prepared:
+        column = self._column
+        names = [sa.bindparam(name, None, column.type) for name in _NAMES[:size]]
+        statement = Prepared(dialect, self._statement.where(column.in_(names)))
+        self._of_group[size] = statement
+        return statement
 
 
 class RowsOf:

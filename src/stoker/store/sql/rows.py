@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from msgspec import Struct, structs
 
+from stoker.engine.model.changes import AnyRecord
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
@@ -28,7 +29,7 @@ from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.json_text import dumps, loads
 from stoker.kernel.log import Log
 from stoker.store.schema import tables
-from stoker.store.schema.tables import Kind, kind_of
+from stoker.store.schema.columns import Kind, kind_of
 from stoker.store.sql.encryption import Cipher
 
 log = Log(__name__)
@@ -36,7 +37,9 @@ log = Log(__name__)
 Row = Mapping[str, Any] | sa.RowMapping
 
 _READ_ONLY = frozenset({"requested", "take_ups", "handed_over", "unreadable"})
-"""Fields that are no columns of their own, or that no record writes."""
+"""Fields that no record writes: other statements do, or they have no column."""
+_DRAWN = "number"
+"""Field that the database sets when it inserts a row."""
 _UNREADABLE = "unreadable"
 """Field of a record: the columns whose values could not be read."""
 
@@ -47,18 +50,22 @@ def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
     return (dict(zip(names, row, strict=True)) for row in result.fetchall())
 
 
-Record = Stack | Operation | Resource | Event | StoredSignal | Snapshot | SnapshotPart
-Kind_ = TypeVar("Kind_", bound=Record)
+Kind_ = TypeVar("Kind_", bound=Struct)
 
 
-def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
-    """The columns of a record."""
-    form, row = _form(type(record)), structs.asdict(record)
+def to_row(record: AnyRecord, cipher: Cipher) -> dict[str, Any]:
+    """Return the columns of a record."""
+    kind = type(record)
+    form, row = _FORMS.get(kind) or form_of(kind), structs.asdict(record)
     for name in form.not_written:
         del row[name]
+    for name in form.derived:
+        row[name] = getattr(record, name)
+    for column, names in form.packed:
+        row[column] = cipher.encrypt({name: row.pop(name) for name in names})
     for name, write, empty in form.writes:
         value = row[name]
-        if value:
+        if value or empty is None:
             row[name] = write(cipher, value)
         elif value is not None:
             row[name] = empty
@@ -67,12 +74,6 @@ def to_row(record: Record, cipher: Cipher) -> dict[str, Any]:
         for name in form.measured:
             size += len(row[name] or "")
         row["size"] = size
-    if isinstance(record, Stack):
-        live = record.deleted_at is None and record.parent_id is None
-        row["live_name"] = record.name if live else None
-    if isinstance(record, Operation):
-        del row["number"]
-        row["kind"] = record.kind
     return row
 
 
@@ -80,81 +81,84 @@ Convert = Callable[[Cipher, Any], Any]
 
 
 class Form(Struct, frozen=True):
-    """The storage of a record's fields, derived from its columns once for all rows."""
+    """The conversion between the fields of a record and its columns, derived once for a kind."""
 
-    columns: Sequence[tuple[str, str]]
-    """Each field, and the name of its column in the database."""
+    columns: Sequence[tuple[str, str]]  # field and name of the column in the database
     not_written: Sequence[str]
-    """Fields that no record writes."""
-    writes: Sequence[tuple[str, Convert, str]]
-    """What makes its text of a field, where that is not the value itself; and the text of an empty
-    value. Of most rows, most fields are empty.
+    derived: Sequence[str]  # columns that are properties of the record
+    packed: Sequence[tuple[str, Sequence[str]]]  # encrypted column and the fields in it
+    writes: Sequence[tuple[str, Convert, str | None]]
+    """Fields whose column holds text: the conversion, and the text of an empty value. Most fields
+    of most rows are empty. None: an empty value is converted, too.
     """
     reads: Sequence[tuple[str, Convert, Any]]
-    """What makes a value of the text, where one is not the other; and what stands for a value that
-    cannot be read.
-    """
-    measured: Sequence[str]
-    """Encrypted fields of a table that records their length together."""
+    """The same fields when read: the conversion, and the value if the text is not readable."""
+    measured: Sequence[str]  # encrypted columns whose lengths add up to the column "size"
 
 
-_TABLES: Mapping[type[Struct], sa.Table] = {
-    Stack: tables.stacks,
-    Operation: tables.operations,
-    Resource: tables.resources,
-    Event: tables.events,
-    StoredSignal: tables.signals,
-    Snapshot: tables.snapshots,
-    SnapshotPart: tables.snapshot_parts,
-}
 _FORMS: dict[type[Struct], Form] = {}
 
 
-def _form(kind: type[Struct]) -> Form:
-    """Return the storage of a record's fields, from its table."""
+def form_of(kind: type[Struct]) -> Form:
+    """Return the conversion of a kind of record, from its table."""
     if kind not in _FORMS:
-        columns = _TABLES[kind].c
+        stored = tables.RECORDS[kind]
+        columns = stored.table.c
+        packed = {name for names in stored.packed.values() for name in names}
         statuses: Any = OperationStatus if kind is Operation else Status
-        names = [name for name in kind.__struct_fields__ if name not in _READ_ONLY]
-        forms = {name: _conversion(columns[name], statuses) for name in names}
+        names = [name for name in kind.__struct_fields__ if name not in {*_READ_ONLY, *packed}]
+        conversions = {name: _conversion(columns[name], statuses) for name in names}
+        encrypted = [c.key for c in columns if kind_of(c) is Kind.ENCRYPTED]
         _FORMS[kind] = Form(
-            [(name, columns[name].name) for name in names],
-            [name for name in kind.__struct_fields__ if name in _READ_ONLY],
-            [
-                (name, write, "[]" if isinstance(empty, tuple) else "{}")
-                for name, (write, _, empty) in forms.items()
-                if write is not None
+            columns=[(name, columns[name].name) for name in names],
+            not_written=[n for n in kind.__struct_fields__ if n in _READ_ONLY or n == _DRAWN],
+            derived=[c.key for c in columns if isinstance(getattr(kind, c.key, None), property)],
+            packed=list(stored.packed.items()),
+            writes=[
+                (name, conversion.write, conversion.empty_text)
+                for name, conversion in conversions.items()
+                if conversion.write is not None
             ],
-            [(name, read, empty) for name, (_, read, empty) in forms.items() if read is not None],
-            [
-                name
-                for name in names
-                if "size" in columns and kind_of(columns[name]) is Kind.ENCRYPTED
+            reads=[
+                (name, conversion.read, conversion.unreadable)
+                for name, conversion in conversions.items()
+                if conversion.read is not None
             ],
+            measured=encrypted if "size" in columns else (),
         )
     return _FORMS[kind]
 
 
+class _Conversion(Struct, frozen=True):
+    write: Convert | None
+    read: Convert | None
+    unreadable: Any  # the value of a text that cannot be read
+    empty_text: str | None = "{}"
+
+
 def _conversion(
     column: sa.Column[Any], statuses: type[Status] | type[OperationStatus]
-) -> tuple[Convert | None, Convert | None, Any]:
+) -> _Conversion:
     match kind_of(column):
         case Kind.ENCRYPTED:
-            return _encrypt, _decrypt, None if column.nullable else {}
+            return _Conversion(_encrypt, _decrypt, None if column.nullable else {})
         case Kind.JSON:
-            return _dump, _load, None if column.nullable else {}
+            return _Conversion(_dump, _load, None if column.nullable else {})
+        case Kind.ANY_JSON:
+            return _Conversion(_dump, _load, None, None)
         case Kind.LIST:
-            return _dump, _load_tuple, ()
+            return _Conversion(_dump, _load_tuple, (), "[]")
         case Kind.ACTION:
-            return None, _one_of(Action), Action.CHECK
+            return _Conversion(None, _one_of(Action), Action.CHECK)
         case Kind.STATUS:
-            return None, _one_of(statuses), statuses.FAILED
+            return _Conversion(None, _one_of(statuses), statuses.FAILED)
         case Kind.PLAN:
-            return _dump_plan, _load_plan, None
+            return _Conversion(_dump_plan, _load_plan, None)
         case Kind.REQUEST:
-            return _dump_request, _load_request, ChangeRequest()
+            return _Conversion(_dump_request, _load_request, ChangeRequest())
         case None:
-            return None, _bool if isinstance(column.type, sa.Boolean) else None, False
+            read = _bool if isinstance(column.type, sa.Boolean) else None
+            return _Conversion(None, read, False)
 
 
 def _bool(_: Cipher, value: Any) -> bool:
@@ -168,8 +172,8 @@ def _one_of(kind: type[StrEnum]) -> Convert:
 
 def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Kind_:
     """Return the record of a row. Unreadable fields are empty, and named if the record can."""
-    form = _form(kind)
-    values = {name: row[column] for name, column in form.columns}
+    form = _FORMS.get(kind) or form_of(kind)
+    values: dict[str, Any] = {name: row[column] for name, column in form.columns}
     values.update(read_only)
     unreadable: list[str] = []
     for name, read, empty in form.reads:

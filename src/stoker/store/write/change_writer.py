@@ -1,32 +1,34 @@
-"""Writes changes: many in one transaction, each fenced by its stack's token."""
+"""Writes changes: many in one transaction, each of them whole or not at all.
+
+In go the changes that became ready together, out goes for each None or the error that refused it.
+An owner's change is refused unless its stack still has the fencing token of the change. A public
+change is refused by a name that is in use and by its guards, which see all changes before it.
+
+Events are written last, so that a transaction that has the lock of their numbers waits for no other
+lock. Called by :mod:`stoker.store.write.group_commit`. Tested by tests/store/test_group_commit.py,
+test_ownership.py and test_simultaneous_writes.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from operator import itemgetter
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import (
-    Change,
-    FencedError,
-    Guard,
-    OwnerChange,
-    PublicChange,
-    StoreError,
-)
+from stoker.engine.model.changes import AnyRecord, Change, OwnerChange, PublicChange, records_of
+from stoker.engine.model.interfaces import FencedError, StoreError
+from stoker.engine.model.records import Event, Message, Operation, Stack
 from stoker.store.ownership.acquire import Defer, take_new
-from stoker.store.records.content_rows import lock_event_numbers, upsert_contents
-from stoker.store.records.outbox import SqlOutbox, sink_rows
-from stoker.store.records.watches import OF_WATCHED
+from stoker.store.records.content_rows import lock_event_numbers
+from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema import tables
-from stoker.store.sql import rows
-from stoker.store.sql.bulk import delete, insert
 from stoker.store.sql.compiled import InList
 from stoker.store.sql.encryption import Cipher, EncryptOnce
-from stoker.store.write.names import Names
+from stoker.store.write.names import Names, names_of_new
+from stoker.store.write.record_writer import put, write_records
 from stoker.store.write.transaction_reader import SqlTransactionReader
-from stoker.store.write.user_records import write_kept
 
 
 def write(
@@ -41,59 +43,32 @@ def write(
     Returns for each change None, or the error for which it was not written; the others are written.
     Without ``defer``, this process acquires the new stacks that it wants to drive itself.
     """
-    verdicts = _fence(connection, changes)
-    cipher = EncryptOnce(cipher)
-    names = Names(connection, changes)
-    inside = SqlTransactionReader(
-        connection, cipher, lambda some: _write_all(connection, some, cipher)
-    )
+    refusals = _fence(connection, changes)
+    transaction = _Transaction(connection, changes, EncryptOnce(cipher))
     for index, change in enumerate(changes):
-        if verdicts[index] is None:
-            verdicts[index] = names.refusal(change)
-        if verdicts[index] is None and isinstance(change, PublicChange):
-            # A guard sees all changes before its own, also those of this transaction.
-            verdicts[index] = _refusal(inside, change.guards)
-        if verdicts[index] is None:
-            names.use(change)
-            inside.allow(change)
-    inside.settle()
-    written = [change for change, refused in zip(changes, verdicts, strict=True) if not refused]
-    _tell(connection, written, cipher, outbox, defer)
-    return verdicts
-
-
-def _refusal(inside: SqlTransactionReader, guards: Sequence[Guard]) -> Exception | None:
-    """Return the error of the first guard that refuses a change, or None."""
-    try:
-        for guard in guards:
-            guard(inside)
-    except (StoreError, sa.exc.SQLAlchemyError):
-        raise
-    except Exception as refused:  # noqa: BLE001 - the caller that waits for the change gets it
-        return refused
-    return None
+        if refusals[index] is None and isinstance(change, PublicChange):
+            refusals[index] = transaction.refusal(change)
+        if refusals[index] is None:
+            transaction.unwritten.append(change)
+    transaction.finish(outbox, defer)
+    return refusals
 
 
 _TOKENS = InList(
+    # All transactions lock stacks in the order of their ids.
     sa.select(tables.stacks.c.id, tables.stacks.c.fencing_token.label("token"))
     .order_by(tables.stacks.c.id)
     .with_for_update(),
     tables.stacks.c.id,
 )
-"""Locks the stacks, in one order for everybody."""
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    """Lock the stacks whose rows change, and those that guards will read.
-
-    A new stack is not locked: no other transaction knows it yet.
-    """
-    held = {
-        each.stack_id
-        for each in changes
-        if isinstance(each, OwnerChange)
-        or (each.operations and all(new.id != each.stack_id for new in each.stacks))
-    }
+    """Lock the stacks whose rows change or that guards read; return an error for lost stacks."""
+    held = set()
+    for change in changes:
+        if isinstance(change, OwnerChange) or _adds_operation(change):
+            held.add(change.stack_id)
     tokens = {row["id"]: row["token"] for row in _TOKENS.find(connection, held)}
     return [
         None
@@ -103,79 +78,80 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     ]
 
 
-def _write_all(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-    owned = [change for change in changes if isinstance(change, OwnerChange)]
-    added = [change for change in changes if isinstance(change, PublicChange)]
-    _write_inputs(connection, changes, cipher)
-    stacks = [rows.to_row(stack, cipher) for change in changes for stack in change.stacks]
-    # in one order by everybody, as nested stacks are written by others than their owners, too
-    stacks.sort(key=itemgetter("id"))
-    insert(connection, tables.stacks, stacks, "id", keep=("fencing_token",))
-    operations = [rows.to_row(op, cipher) for change in changes for op in change.operations]
-    insert(connection, tables.operations, operations, "id")
-    # of several changes to one row only the last counts
-    latest = {row.id: row for change in owned for row in change.resources}
-    resources = [rows.to_row(row, cipher) for row in latest.values()]
-    insert(connection, tables.resources, resources, "id")
-    signals = [rows.to_row(signal, cipher) for change in added for signal in change.signals]
-    insert(connection, tables.signals, signals)
-    dropped = [row_id for change in owned for row_id in change.dropped_resources]
-    for column in (tables.resources.c.id, tables.signals.c.resource_id, *OF_WATCHED):
-        delete(connection, column, dropped)
-    _write_snapshots(connection, changes, owned, cipher)
-    write_kept(connection, changes, cipher)
-    heard = [signal_id for change in owned for signal_id in change.dropped_signals]
-    delete(connection, tables.signals.c.id, heard)
+def _adds_operation(change: PublicChange) -> bool:
+    """Return whether a change adds an operation to an existing stack.
 
-
-def _tell(
-    connection: sa.Connection,
-    changes: Sequence[Change],
-    cipher: Cipher,
-    outbox: SqlOutbox,
-    defer: Defer | None,
-) -> None:
-    """Write the events last.
-
-    A transaction with the lock of the event numbers must not wait for other locks, because all
-    other writers wait for it.
+    A new stack is not locked: no other transaction knows it yet.
     """
-    events = [rows.to_row(event, cipher) for change in changes for event in change.events]
-    outbox.add(connection, changes, cipher)
-    if defer is not None:
-        defer(connection, changes, outbox.has_news)
-    if events:
-        lock_event_numbers(connection)
-        insert(connection, tables.events, events)
-    if defer is None:
-        take_new(connection, changes)
+    is_new = any(stack.id == change.stack_id for stack in records_of(change, Stack))
+    return not is_new and bool(records_of(change, Operation))
 
 
-def _write_inputs(connection: sa.Connection, changes: Sequence[Change], cipher: Cipher) -> None:
-    contents: dict[str, Callable[[], str]] = {}
-    inputs, sinks = [], []
-    for change in changes:
-        for record in change.inputs:
-            row, bodies = rows.to_input_rows(record, cipher)
-            inputs.append(row)
-            contents |= bodies
-            sinks += sink_rows(record)
-    upsert_contents(connection, contents)
-    insert(connection, tables.inputs, inputs)
-    insert(connection, tables.event_sinks, sinks)
+class _Transaction:
+    """The state of one transaction: the allowed changes, and the records that are written."""
 
+    def __init__(
+        self, connection: sa.Connection, changes: Sequence[Change], cipher: Cipher
+    ) -> None:
+        self.unwritten: list[Change] = []  # allowed; written when a guard reads, or at the end
+        self._connection = connection
+        self._changes = changes
+        self._cipher = cipher
+        self._names: Names | None = None
+        self._reader: SqlTransactionReader | None = None
+        self._written: list[Change] = []
+        self._records = defaultdict[type[AnyRecord], list[Any]](list)  # written ones by kind
 
-def _write_snapshots(
-    connection: sa.Connection,
-    changes: Sequence[Change],
-    owned: Sequence[OwnerChange],
-    cipher: Cipher,
-) -> None:
-    snapshots = [rows.to_row(each, cipher) for change in changes for each in change.snapshots]
-    insert(connection, tables.snapshots, snapshots, "id")
-    parts = [rows.to_row(part, cipher) for change in owned for part in change.snapshot_parts]
-    insert(connection, tables.snapshot_parts, parts, "id")
-    gone = [id_ for change in owned for id_ in change.dropped_snapshots]
-    delete(connection, tables.snapshots.c.id, gone)
-    gone = [id_ for change in owned for id_ in change.dropped_snapshot_parts]
-    delete(connection, tables.snapshot_parts.c.id, gone)
+    def refusal(self, change: PublicChange) -> Exception | None:
+        """Return the error that refuses a change, or None."""
+        if names_of_new(change):
+            if self._names is None:
+                self._names = Names(self._connection, self._changes)
+            refused = self._names.refusal(change)
+            if refused is not None:
+                return refused
+        if change.guards:
+            try:
+                reader = self._reader_for_guards()
+                for guard in change.guards:
+                    guard(reader)
+            except (StoreError, sa.exc.SQLAlchemyError):
+                raise
+            except Exception as refused:  # noqa: BLE001 - the caller that waits for it gets it
+                return refused
+        if self._names is not None:
+            self._names.use(change)
+        return None
+
+    def _reader_for_guards(self) -> SqlTransactionReader:
+        if self._reader is None:
+            self._reader = SqlTransactionReader(
+                self._connection, self._cipher, self.unwritten, self.flush
+            )
+        return self._reader
+
+    def flush(self) -> None:
+        """Write the allowed changes, except events and messages."""
+        if not self.unwritten:
+            return
+        for kind, records in write_records(self._connection, self.unwritten, self._cipher).items():
+            self._records[kind] += records
+        self._written += self.unwritten
+        self.unwritten.clear()
+
+    def finish(self, outbox: SqlOutbox, defer: Defer | None) -> None:
+        """Write the remaining changes, then messages and events."""
+        self.flush()
+        connection, events = self._connection, self._records[Event]
+        if events or self._records[Message]:
+            stacks = {stack.id: stack for stack in self._records[Stack]}
+            outbox.add(connection, events, stacks, self._records[Message], self._cipher)
+        if defer is not None:
+            defer(connection, self._written, outbox.has_news)
+        # Write events last. A transaction with the lock of the event numbers must not wait for
+        # other locks, because all other writers wait for it.
+        if events:
+            lock_event_numbers(connection)
+            put(connection, Event, events, self._cipher)
+        if defer is None:
+            take_new(connection, self._written)

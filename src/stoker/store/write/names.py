@@ -1,13 +1,14 @@
-"""Names of new stacks: a project has one live stack of a name, nested ones aside."""
+"""Names of new stacks. A project has one live stack of a name, nested ones aside."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, PublicChange
+from stoker.engine.model.changes import Change, PublicChange, records_of
+from stoker.engine.model.records import Stack
 from stoker.kernel.errors import name_taken
 from stoker.store.schema.tables import stacks
 from stoker.store.sql.compiled import InList
@@ -19,27 +20,33 @@ _IN_USE = InList(
 
 
 class Names:
-    """Names that projects have in use, as far as changes want them."""
+    """The names that projects have in use, among those that the changes need."""
 
     def __init__(self, connection: sa.Connection, changes: Sequence[Change]) -> None:
         self._taken: set[tuple[str, str]] = set()
         wanted = defaultdict[str, set[str]](set)
-        for project_id, name in (pair for change in changes for pair in _names(change)):
-            wanted[project_id].add(name)
+        for change in changes:
+            for project_id, name in names_of_new(change):
+                wanted[project_id].add(name)
         for project_id, names in wanted.items():
             rows = _IN_USE.find(connection, names, project=project_id)
             self._taken.update((project_id, row["live_name"]) for row in rows)
 
     def refusal(self, change: Change) -> Exception | None:
-        """The refusal of a change that makes a stack of a name that is in use."""
-        taken = [name for project_id, name in _names(change) if (project_id, name) in self._taken]
+        """Return an error if a change makes a stack with a name that is in use."""
+        taken = [
+            name for project_id, name in names_of_new(change) if (project_id, name) in self._taken
+        ]
         return name_taken(taken[0]) if taken else None
 
     def use(self, change: Change) -> None:
-        """The change's names are in use from now on."""
-        self._taken.update(_names(change))
+        """Record that the names of a change are in use from now on."""
+        self._taken.update(names_of_new(change))
 
 
-def _names(change: Change) -> Iterator[tuple[str, str]]:
-    new = change.stacks if isinstance(change, PublicChange) else ()
-    return ((stack.project_id, stack.name) for stack in new if stack.parent_id is None)
+def names_of_new(change: Change) -> list[tuple[str, str]]:
+    """Return the projects and names of the new stacks of a change, nested ones aside."""
+    if not isinstance(change, PublicChange):
+        return []
+    new = records_of(change, Stack)
+    return [(stack.project_id, stack.name) for stack in new if stack.parent_id is None]

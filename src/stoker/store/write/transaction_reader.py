@@ -7,7 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.interfaces import Change, OwnerChange, TransactionReader
+from stoker.engine.model.changes import Change, OwnerChange, records_of
+from stoker.engine.model.interfaces import TransactionReader
 from stoker.engine.model.limits import Amount
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.store.read import queries, trees
@@ -39,11 +40,11 @@ class SqlTransactionReader(
         self,
         transaction: sa.Connection,
         cipher: Cipher,
-        write: Callable[[Sequence[Change]], None],
+        unwritten: Sequence[Change],
+        flush: Callable[[], None],
     ) -> None:
-        super().__init__(transaction, cipher, write)
-        self._counts: dict[str, int] = {}
-        """Of the stacks of projects, those aside that are not written yet."""
+        super().__init__(transaction, cipher, unwritten, flush)
+        self._counts: dict[str, int] = {}  # written stacks by project
 
     def settle(self) -> None:
         """Write the changes that are allowed so far."""
@@ -95,7 +96,7 @@ class SqlTransactionReader(
             queries.lock_project(self._transaction, project_id)
             live = found(self._transaction, _LIVE, project=project_id)
             self._counts[project_id] = live[0]["count"]
-        new = (stack for change in self._unwritten for stack in change.stacks)
+        new = (stack for change in self._unwritten for stack in records_of(change, Stack))
         unwritten = (stack.project_id for stack in new if stack.parent_id is None)
         return self._counts[project_id] + sum(owner == project_id for owner in unwritten)
 

@@ -31,7 +31,7 @@ from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller, with
 from stoker.engine.execution.reasons import ActionFailedError, reason_of_resource
 from stoker.engine.execution.waiting import StoppedError
 from stoker.engine.model.records import Action, Event, Resource, Status
-from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.model.watches import WatchDefinition
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
@@ -191,7 +191,7 @@ class ResourceRun(TypeCaller):
         Raises :class:`stoker.kernel.errors.RequestError` if a cloud finally refuses that.
         """
         session = self.session
-        await session.record(software=outcome.software)
+        await session.record_software(outcome.software)
         for server_id in outcome.software.servers:
             await self.until_accepted(
                 partial(publish, session.ports, session.stack.project_id, server_id)
@@ -203,7 +203,7 @@ class ResourceRun(TypeCaller):
         assert can(type_, WatchesMetric)
         rule = type_.rule(build_call(session, row, work.type, properties=work.properties))
         now = session.ports.clock.now()
-        watch = Watch(
+        watch = WatchDefinition(
             row.id,
             row.stack_id,
             physical_id or row.physical_id or row.name,
@@ -212,7 +212,7 @@ class ResourceRun(TypeCaller):
             created_at=now,
             next_at=now + rule.period,
         )
-        await session.record(watches=WatchChange(kept=(watch,)))
+        await session.record([watch])
 
     async def _record_wait(self, wait: Wait) -> None:
         """Commit the state of a pending type, if it has changed."""

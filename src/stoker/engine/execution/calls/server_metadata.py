@@ -16,7 +16,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack, Status
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
-from stoker.schema.software import TOLD, SoftwareChange, SoftwareConfig
+from stoker.schema.software import TOLD, SoftwareConfig
 
 DEPLOYMENTS = "deployments"
 """Key of the metadata of a server."""
@@ -84,4 +84,4 @@ async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None
         if found is not None and found.status == Status.IN_PROGRESS.value
     )
     if cancelled:
-        await session.record(software=SoftwareChange(deployments=cancelled))
+        await session.record(cancelled)

@@ -61,7 +61,7 @@ class SnapshotStep(VisitStep):
         await self._keep(replace(part, data=run.row.data, asked=False, complete=True))
 
     async def _keep(self, part: SnapshotPart) -> SnapshotPart:
-        await self._session.keep(parts=[part])
+        await self._session.record([part])
         return part
 
     async def _recorded(self) -> dict[str, SnapshotPart]:
@@ -76,7 +76,7 @@ class SnapshotStep(VisitStep):
         rows = [session.rows[node.key] for node in plan.nodes(Step.VISIT)]
         new = [self._part(row, snapshot_id, tuple(way)) for row in rows if row.id not in parts]
         if new:
-            await session.keep(parts=new)
+            await session.record(new)
         return {**parts, **{part.row_id: part for part in new}}
 
     def _part(self, row: Resource, snapshot_id: str, way: tuple[str, ...]) -> SnapshotPart:

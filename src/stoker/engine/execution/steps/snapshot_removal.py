@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.interfaces import Key
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.model.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.errors import RequestError
@@ -41,9 +42,9 @@ async def drop_snapshots(
         if reasons:
             reason = f"the snapshot {snapshot.id} is not deleted: {reasons[0]}"
             failed = replace(snapshot, status=Status.FAILED, reason=session.masking.text(reason))
-            await session.keep(snapshots=[failed])
+            await session.record([failed])
             return reason
-        await session.keep(dropped_snapshots=[snapshot.id])
+        await session.record(drops=[Key(Snapshot, snapshot.id)])
     return None
 
 
@@ -51,8 +52,8 @@ async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> N
     """Drop what is recorded of snapshots; what they hold stays in the cloud, as all objects do."""
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
-        ids = [part.id for part in parts]
-        await session.keep(dropped_parts=ids, dropped_snapshots=[snapshot.id])
+        keys = [Key(SnapshotPart, part.id) for part in parts]
+        await session.record(drops=[*keys, Key(Snapshot, snapshot.id)])
 
 
 async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
@@ -79,7 +80,7 @@ async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> st
                 await waiting.wait(outcome, seen)
         except RequestError as refused:
             return f"{'.'.join(part.path)}: {refused.message}"
-    await session.keep(dropped_parts=[part.id])
+    await session.record(drops=[Key(SnapshotPart, part.id)])
     return None
 
 

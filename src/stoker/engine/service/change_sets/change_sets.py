@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from stoker.engine.model.change_sets import ChangeSet, ChangeSetChange
-from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
+from stoker.engine.model.change_sets import ChangeSet
+from stoker.engine.model.interfaces import Key, Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import OperationStatus, Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
@@ -90,10 +90,7 @@ class ChangeSets:
         )
         if found is None:
             has_room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
-            change_sets = ChangeSetChange(new=(made,))
-            change = PublicChange(
-                stack.id, (stack,), (given,), change_sets=change_sets, guards=(has_room,)
-            )
+            change = PublicChange(stack.id, puts=(stack, given, made), guards=(has_room,))
             self._ports.kept.put(given.id, evaluation)
             await record_new_stack(self._ports, caller, change)
         else:
@@ -170,7 +167,7 @@ class ChangeSets:
                     f"{stack.name} has {MOST} change sets, as many as it may have"
                 )
 
-        change = PublicChange(stack.id, change_sets=ChangeSetChange(new=(made,)), guards=(guard,))
+        change = PublicChange(stack.id, puts=(made,), guards=(guard,))
         await self._store.commit(change)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:
@@ -192,8 +189,8 @@ class ChangeSets:
         found = await self.show(caller, address, name)
         if found.state is _RUNNING:
             raise _not_now(found)
-        dropped = ChangeSetChange(dropped=(found.change_set.id,))
-        await self._store.commit(PublicChange(found.change_set.stack_id, change_sets=dropped))
+        dropped = Key(ChangeSet, found.change_set.id)
+        await self._store.commit(PublicChange(found.change_set.stack_id, drops=(dropped,)))
 
     async def execute(
         self, caller: Caller, address: StackAddress, name: str, *, disable_rollback: bool | None

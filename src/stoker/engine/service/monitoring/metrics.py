@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from stoker.engine.model.interfaces import Guard, Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.watches import Datum, Watch, WatchChange
+from stoker.engine.model.watches import Datum, Watch, WatchMeasurement
 from stoker.engine.service.monitoring.alarms import Alarms, AlarmView
 from stoker.kernel.errors import ValidationError
 from stoker.schema.watching import Measurement
@@ -50,10 +52,13 @@ class Metrics:
                 if key[1] or alarm.rule.dimensions.items() <= datum.dimensions.items():
                     kept.setdefault(alarm.watch, []).append(measured)
         for watch, measurements in kept.items():
-            change = WatchChange(measured=tuple((watch.resource_id, each) for each in measurements))
+            puts = [
+                WatchMeasurement(**structs.asdict(each), resource_id=watch.resource_id)
+                for each in measurements
+            ]
             try:
                 await self._ports.store.commit(
-                    PublicChange(watch.stack_id, watches=change, guards=(_there(watch),))
+                    PublicChange(watch.stack_id, puts, guards=(_there(watch),))
                 )
             except _WatchDeletedError:
                 continue

@@ -10,11 +10,18 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Guard, Ports, PublicChange, StoreError, TransactionReader
-from stoker.engine.model.records import Action, Operation, Status, StoredSignal
+from stoker.engine.model.interfaces import (
+    Guard,
+    Key,
+    Ports,
+    PublicChange,
+    StoreError,
+    TransactionReader,
+)
+from stoker.engine.model.records import Action, Operation, PublicRecord, Status, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.model.watches import Watch, WatchChange
+from stoker.engine.model.watches import Watch
 from stoker.engine.service.monitoring.alarms import Alarms, rule_of
 from stoker.engine.service.signals.handlers import request_by_signal
 from stoker.engine.service.stack_access.guards import is_deleting, is_suspended
@@ -62,7 +69,7 @@ class Watches:
         """
 
         async def change(watch: Watch) -> bool:
-            return await self._commit(watch, WatchChange(judged=(replace(watch, acts=acts),)))
+            return await self._commit(watch, [replace(watch, acts=acts)])
 
         for name in names:
             await self._alarms.of(caller, name)
@@ -96,7 +103,7 @@ class Watches:
         stack = await self._ports.store.stack(watch.stack_id)
         row = await self._ports.store.watches.resource(watch.resource_id)
         if stack is None or stack.deleted_at is not None or row is None:
-            await self._commit(watch, WatchChange(dropped=(watch.resource_id,)))
+            await self._commit(watch, drops=[Key(Watch, watch.resource_id)])
             return
         rule = rule_of(self._ports, stack, row)
         if rule is None or is_deleting(stack) or is_suspended(stack):
@@ -115,7 +122,7 @@ class Watches:
 
     async def _put_off(self, watch: Watch, until: float) -> None:
         """Look at it later."""
-        await self._commit(watch, WatchChange(judged=(replace(watch, next_at=until),)))
+        await self._commit(watch, [replace(watch, next_at=until)])
 
     async def _become(
         self,
@@ -131,7 +138,7 @@ class Watches:
         """
         new = replace(watch, state=state, reason=reason, next_at=next_at)
         if state is watch.state:
-            return await self._commit(watch, WatchChange(judged=(new,)))
+            return await self._commit(watch, [new])
         stack = await self._ports.store.stack(watch.stack_id)
         if rule is None:
             rule = next((view.rule for view in await self._alarms.views([watch])), None)
@@ -150,10 +157,7 @@ class Watches:
             replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=told)
         )
         new = replace(new, changed_at=self._ports.clock.now())
-        follows = PublicChange(
-            stack.id, operations=tuple(operations), signals=tuple(signals), events=(event,)
-        )
-        written = await self._commit(watch, WatchChange(judged=(new,)), follows)
+        written = await self._commit(watch, [new, *operations, *signals, event])
         await self._ports.store.tidy(stack.id, rows.events_to_keep)
         return written
 
@@ -191,12 +195,13 @@ class Watches:
         return operations, signals, unheard
 
     async def _commit(
-        self, before: Watch, watches: WatchChange, follows: PublicChange | None = None
+        self,
+        before: Watch,
+        puts: Sequence[PublicRecord] = (),
+        drops: Sequence[Key[PublicRecord]] = (),
     ) -> bool:
-        """Write what becomes of a watch, and what ``follows``, unless it has changed meanwhile."""
-        change = replace(
-            follows or PublicChange(before.stack_id), watches=watches, guards=(_unchanged(before),)
-        )
+        """Write a change of a watch and what follows from it; False if the watch has changed."""
+        change = PublicChange(before.stack_id, puts, drops, guards=(_unchanged(before),))
         try:
             await self._ports.store.commit(change)
         except _ConcurrentUpdateError:  # somebody else has looked at it, or it is gone

@@ -68,7 +68,7 @@ class Rollbacks:
             require(now)
 
         checks = (partial(require_new_token, caller=caller), unchanged)
-        change = PublicChange(stack.id, operations=(operation,), guards=checks)
+        change = PublicChange(stack.id, puts=(operation,), guards=checks)
         await self._ports.store.commit(change)
 
 

@@ -17,7 +17,7 @@ import contextlib
 from functools import partial
 from typing import Any
 
-from stoker.engine.model.change_sets import NO_CHANGE_SETS, ChangeSetChange
+from stoker.engine.model.change_sets import ChangeSetExecution
 from stoker.engine.model.interfaces import Dispatcher, Ports, PublicChange
 from stoker.engine.model.kinds import CancelRequest, ChangeRequest, MarkRequest, WalkRequest
 from stoker.engine.model.records import Action, Stack, Status
@@ -118,15 +118,12 @@ class Operations:
         )
         content = _creation(request, disable_rollback=stack.disable_rollback)
         operation = ports.operation_on(stack, action, content, given.id, caller=caller)
+        event = replace(event, client_token=operation.client_token)
         change = PublicChange(
             stack.id,
-            (stack,),
-            (given,),
-            operations=(operation,),
-            events=(replace(event, client_token=operation.client_token),),
-            protections=protections,
+            puts=(stack, given, operation, event, *protections),
             guards=checks,
-            taken=(stack.id,),
+            acquires=(stack.id,),
         )
         ports.kept.put(given.id, evaluation)
         await record_new_stack(ports, caller, change)
@@ -166,10 +163,12 @@ class Operations:
         )
         change = PublicChange(
             stack.id,
-            inputs=(given,),
-            operations=(operation,),
-            change_sets=ChangeSetChange(executed=(change_set_id, operation.id)),
-            protections=protections,
+            puts=(
+                given,
+                operation,
+                ChangeSetExecution(change_set_id, operation.id),
+                *protections,
+            ),
             guards=checks,
         )
         ports.kept.put(given.id, evaluation)
@@ -214,13 +213,10 @@ class Operations:
         # The time limit of the request counts for its own operation already.
         limited = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
         operation = ports.operation_on(limited, Action.UPDATE, content, given.id, caller=caller)
-        executed = None if executes is None else (executes, operation.id)
+        executions = () if executes is None else (ChangeSetExecution(executes, operation.id),)
         change = PublicChange(
             stack.id,
-            inputs=(given,),
-            operations=(operation,),
-            change_sets=ChangeSetChange(executed=executed) if executed else NO_CHANGE_SETS,
-            protections=rules.new,
+            puts=(given, operation, *executions, *rules.new),
             guards=checks,
         )
         ports.kept.put(given.id, evaluation)
@@ -243,7 +239,7 @@ class Operations:
             partial(require_agreed, agreement=agreement),
         )
         operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
-        change = PublicChange(stack.id, operations=(operation,), guards=checks)
+        change = PublicChange(stack.id, puts=(operation,), guards=checks)
         try:
             await self._ports.store.commit(change)
         except AlreadyDoneError:
@@ -263,7 +259,7 @@ class Operations:
         """Record an action on every resource. It has no effect if it was the last one."""
         operation = self._ports.operation_on(stack, action, WalkRequest())
         check = partial(require_walkable, stack=stack, action=action)
-        change = PublicChange(stack.id, operations=(operation,), guards=(check,))
+        change = PublicChange(stack.id, puts=(operation,), guards=(check,))
         with contextlib.suppress(AlreadyDoneError):
             await self._ports.store.commit(change)
 
@@ -280,7 +276,7 @@ class Operations:
             partial(require_new_token, caller=caller),
             partial(require_same_cancellable, stack=stack, expected=cancelled.id, back=back),
         )
-        change = PublicChange(stack.id, operations=(operation,), guards=checks)
+        change = PublicChange(stack.id, puts=(operation,), guards=checks)
         await self._ports.store.commit(change)
 
     async def mark_unhealthy(
@@ -299,9 +295,7 @@ class Operations:
         content = MarkRequest(row.id, unhealthy=unhealthy, reason=reason)
         operation = self._ports.operation_on(stack, Action.SIGNAL, content)
         check = partial(require_markable, stack=stack)
-        await self._ports.store.commit(
-            PublicChange(stack.id, operations=(operation,), guards=(check,))
-        )
+        await self._ports.store.commit(PublicChange(stack.id, puts=(operation,), guards=(check,)))
         await await_end(self._ports.store, operation.id)
 
 

@@ -98,5 +98,5 @@ class Protections:
             live(inside, stack)
             require_same_protection(inside, before=before)
 
-        change = PublicChange(stack.id, protections=(protection,), guards=(guard,))
+        change = PublicChange(stack.id, puts=(protection,), guards=(guard,))
         await self._ports.store.commit(change)

@@ -14,7 +14,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from stoker.engine.model.changes import records_of
 from stoker.engine.model.interfaces import Ports, PublicChange, StoreError, TransactionReader
+from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
 from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.kernel.errors import UnavailableError
@@ -33,12 +35,13 @@ async def record_new_stack(ports: Ports, caller: Caller, change: PublicChange) -
     Raises what the guards of the change raise, and UnavailableError if the trusts of the user are
     revoked each time before the stack is recorded.
     """
-    (stack,) = change.stacks
+    (stack,) = records_of(change, Stack)
     for _ in range(_ATTEMPTS):
         credentials = await ports.deferred.grant(caller)
         owned = replace(stack, credentials={**credentials, OWNER: owner_facts(caller)})
         check = partial(_require_credentials, credentials=credentials)
-        attempt = replace(change, stacks=(owned,), guards=(*change.guards, check))
+        puts = [owned if record is stack else record for record in change.puts]
+        attempt = replace(change, puts=puts, guards=(*change.guards, check))
         try:
             await ports.store.commit(attempt)
         except StoreError:

@@ -115,7 +115,7 @@ async def release_hook(signal: ReceivedSignal) -> None:
         if not releases_of(stack_rows.hook_releases, row)
     )
     if releases:
-        await ports.store.commit(PublicChange(stack_id, signals=releases))
+        await ports.store.commit(PublicChange(stack_id, puts=releases))
 
 
 async def start_operation(signal: ReceivedSignal) -> None:
@@ -142,8 +142,7 @@ async def start_operation(signal: ReceivedSignal) -> None:
     size = signal.size if details else 0
     change = PublicChange(
         stack.id,
-        operations=(operation,),
-        signals=signals,
+        puts=(operation, *signals),
         guards=(
             partial(_require_not_suspended, stack=stack),
             partial(require_resource, row=row),
@@ -166,10 +165,10 @@ async def store_signal(signal: ReceivedSignal) -> None:
     count = len(stack_rows.signals.get(row.id, ()))
     details, reason = await _accept(signal)
     now = ports.clock.now()
+    stored = StoredSignal(ports.ids.uuid(), row.stack_id, row.id, now, details)
     change = PublicChange(
         row.stack_id,
-        events=(signal_event(ports, row, reason),),
-        signals=(StoredSignal(ports.ids.uuid(), row.stack_id, row.id, now, details),),
+        puts=(signal_event(ports, row, reason), stored),
         guards=(
             partial(require_resource, row=row),
             partial(_require_count, row=row, count=count),

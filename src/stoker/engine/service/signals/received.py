@@ -34,6 +34,6 @@ class ReceivedSignal(Struct, frozen=True):
     async def record_event(self, event: Event) -> None:
         """Record an event of a signal that has no other effect."""
         store, stack_id = self.ports.store, self.row.stack_id
-        await store.commit(PublicChange(stack_id, events=(event,)))
+        await store.commit(PublicChange(stack_id, puts=(event,)))
         # A client may send such signals again and again. Nothing else bounds their events.
         await store.tidy(stack_id, self.stack_rows.events_to_keep)

@@ -16,7 +16,7 @@ from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.signals.received import ReceivedSignal
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Deploys, can
-from stoker.schema.software import Deployment, SoftwareChange
+from stoker.schema.software import Deployment
 from stoker.template.versions import CFN
 
 MOST_TRIES = 50
@@ -42,8 +42,7 @@ async def report_deployment(signal: ReceivedSignal) -> None:
         await signal.record_event(event)
         return
     check = partial(_require_same, deployment_id=deployment.id, expected=call.deployment)
-    software = SoftwareChange(deployments=(deployment,))
-    change = PublicChange(row.stack_id, events=(event,), software=software, guards=(check,))
+    change = PublicChange(row.stack_id, puts=(event, deployment), guards=(check,))
     await ports.store.commit(change)
 
 

@@ -120,8 +120,7 @@ class SignalService:
         size = len(unique_id)
         change = PublicChange(
             stack.id,
-            events=(signal_event(ports, row, reason),),
-            signals=(signal,),
+            puts=(signal_event(ports, row, reason), signal),
             guards=(
                 partial(require_resource, row=row),
                 partial(require_room_for_signal, limits=ports.limits, row=row, size=size),

@@ -6,13 +6,13 @@ records it; if it is one of a stack's resource, the stack is told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import structs
 
 from stoker.engine.execution.calls.server_metadata import deployments_of, publish
-from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
+from stoker.engine.model.interfaces import Key, Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller, Page
 from stoker.engine.service.signals.reports import MOST_TRIES, ConcurrentUpdateError
 from stoker.kernel.errors import (
@@ -26,7 +26,6 @@ from stoker.kernel.json_tree import weigh
 from stoker.kernel.values import replace
 from stoker.schema.software import (
     Deployment,
-    SoftwareChange,
     SoftwareConfig,
     checked_inputs,
     checked_outputs,
@@ -58,10 +57,10 @@ class Software:
         most = self._ports.limits.configs_per_project
 
         def guard(inside: TransactionReader) -> None:
-            _require_room(caller, "software configs", inside.count_configs, most)
+            _require_room(caller, "configs", inside, most)
             self._require_bytes(caller, inside, config)
 
-        await self._commit(SoftwareChange(configs=(config,)), guard)
+        await self._ports.store.commit(PublicChange("", puts=(config,), guards=(guard,)))
         return config
 
     async def config(self, caller: Caller, config_id: Any) -> SoftwareConfig:
@@ -93,7 +92,9 @@ class Software:
                     INVALID_RESTRICTED_ACTION,
                 )
 
-        await self._commit(SoftwareChange(dropped=(config_id,)), guard)
+        await self._ports.store.commit(
+            PublicChange("", drops=(Key(SoftwareConfig, config_id),), guards=(guard,))
+        )
 
     async def create_deployment(self, caller: Caller, given: Mapping[str, Any]) -> Deployment:
         """Record a deployment; ``given`` has fields of one."""
@@ -112,11 +113,11 @@ class Software:
         most = self._ports.limits.deployments_per_project
 
         def guard(inside: TransactionReader) -> None:
-            _require_room(caller, "software deployments", inside.count_deployments, most)
+            _require_room(caller, "deployments", inside, most)
             self._require_bytes(caller, inside, deployment)
             _require_config(inside, config.id)
 
-        await self._commit(SoftwareChange(deployments=(deployment,)), guard)
+        await self._ports.store.commit(PublicChange("", puts=(deployment,), guards=(guard,)))
         await publish(self._ports, deployment.project_id, deployment.server_id)
         return deployment
 
@@ -153,7 +154,8 @@ class Software:
                 self._require_bytes(caller, inside, new)
 
             try:
-                await self._commit(SoftwareChange(deployments=(changed,)), guard, known.stack_id)
+                change = PublicChange(known.stack_id or "", puts=(changed,), guards=(guard,))
+                await self._ports.store.commit(change)
             except ConcurrentUpdateError:
                 continue
             await publish(self._ports, known.project_id, known.server_id)
@@ -170,7 +172,9 @@ class Software:
             if inside.deployment(deployment_id) is None:
                 raise _no_deployment(deployment_id)
 
-        await self._commit(SoftwareChange(dropped=(deployment_id,)), guard, known.stack_id)
+        dropped = Key(Deployment, deployment_id)
+        change = PublicChange(known.stack_id or "", drops=(dropped,), guards=(guard,))
+        await self._ports.store.commit(change)
         await publish(self._ports, known.project_id, known.server_id)
 
     async def metadata(self, caller: Caller, server_id: str) -> Sequence[SoftwareConfig]:
@@ -202,7 +206,7 @@ class Software:
         if caller.is_admin or most < 0:
             return
         _, _, octets = weigh(structs.asdict(new), octets=most, keys=True)
-        size = inside.software_size(new.project_id) + octets
+        size = inside.software_of(new.project_id).size_bytes + octets
         if size > most:
             raise LimitExceededError(
                 f"The software configs and deployments of this project would have {size} bytes"
@@ -210,27 +214,18 @@ class Software:
                 " them"
             )
 
-    async def _commit(
-        self,
-        change: SoftwareChange,
-        guard: Callable[[TransactionReader], None],
-        stack_id: str | None = None,
-    ) -> None:
-        await self._ports.store.commit(
-            PublicChange(stack_id or "", software=change, guards=(guard,))
-        )
-
 
 def _scope(caller: Caller) -> str | None:
     return None if caller.is_admin else caller.project_id
 
 
-def _require_room(caller: Caller, what: str, count: Callable[[str], int], most: int) -> None:
+def _require_room(caller: Caller, records: str, inside: TransactionReader, most: int) -> None:
     if caller.is_admin or most < 0:
         return
-    if count(caller.project_id) >= most:
+    if getattr(inside.software_of(caller.project_id), records) >= most:
         raise LimitExceededError(
-            f"You have reached the maximum {what} per tenant, {most}. Delete some of this project"
+            f"You have reached the maximum software {records} per tenant, {most}. Delete some of"
+            " this project"
         )
 
 

@@ -57,7 +57,7 @@ class Detections:
             )
         started = self._ports.clock.now()
         detection = Detection(self._ports.ids.uuid(), stack.id, started)
-        await self._store.commit(PublicChange(stack.id, detections=(detection,)))
+        await self._store.commit(PublicChange(stack.id, puts=(detection,)))
         names = [row.name for row in rows] if only is None else list(only)
         task = asyncio.ensure_future(self._detect(caller, address, names, detection))
         self._tasks.add(task)
@@ -78,7 +78,7 @@ class Detections:
             fault = fault_reason(error)
         now = self._ports.clock.now()
         ended = replace(detection, ended_at=now, fault=fault, found=found)
-        await self._store.commit(PublicChange(detection.stack_id, detections=(ended,)))
+        await self._store.commit(PublicChange(detection.stack_id, puts=(ended,)))
 
     async def show(self, caller: Caller, detection_id: str) -> tuple[Detection, StackAddress]:
         """A detection, and its stack. Raises NotFoundError."""

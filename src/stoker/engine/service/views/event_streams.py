@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import Change, Observer, Ports, StoreError
-from stoker.engine.model.records import Stack, Status
+from stoker.engine.model.changes import Change, records_of
+from stoker.engine.model.interfaces import Observer, Ports, StoreError
+from stoker.engine.model.records import Event, Stack, Status
 from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import EventView, StackView
 from stoker.engine.service.stack_access.lookup import Finder
@@ -75,7 +76,7 @@ class EventStreams(Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Wake the streams of the stacks that it is about."""
         if self._listening:
-            self.hear({change.stack_id, *(event.stack_id for event in change.events)})
+            self.hear({change.stack_id, *(event.stack_id for event in records_of(change, Event))})
 
     def hear(self, stack_ids: Iterable[str]) -> None:
         """There are events of these stacks."""

@@ -1,0 +1,108 @@
+"""Writes records to their tables.
+
+In go the records and keys of many changes, out go few statements: one for each kind of record that
+the changes have. :data:`stoker.store.schema.tables.RECORDS` says in which order, so that concurrent
+transactions lock rows in the same order.
+
+Events and messages are written at the end of a transaction, by
+:mod:`stoker.store.write.change_writer`, which is the caller. Tested by tests/store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+import sqlalchemy as sa
+from msgspec import Struct
+
+from stoker.engine.model.change_sets import ChangeSetExecution
+from stoker.engine.model.changes import AnyRecord, Change
+from stoker.engine.model.exports import Exports
+from stoker.engine.model.records import Event, Input, Message, Stack
+from stoker.store.records.change_sets import put_executions
+from stoker.store.records.exports import put_exports
+from stoker.store.records.inputs import put_inputs
+from stoker.store.schema.columns import RecordTable
+from stoker.store.schema.tables import RECORDS
+from stoker.store.sql.bulk import Delete, Insert, Trim
+from stoker.store.sql.encryption import Cipher
+from stoker.store.sql.rows import to_row
+
+Puts = Mapping[type[AnyRecord], Sequence[Any]]
+"""Records by their kind."""
+
+WRITTEN_LAST = frozenset({Event, Message})
+_ORDER = {kind: position for position, kind in enumerate(RECORDS)}
+_OWN_WAY: Mapping[type[Struct], Callable[[sa.Connection, Sequence[Any], Cipher], None]] = {
+    Input: put_inputs,
+    Exports: put_exports,
+    ChangeSetExecution: put_executions,
+}
+"""Kinds whose records are not one row of one table each."""
+
+
+class _Statements:
+    """The statements for one kind of record."""
+
+    def __init__(self, kind: type[Struct], stored: RecordTable) -> None:
+        self._insert = Insert(stored.table, stored.key, keep=stored.keep)
+        # Of several records of one row only the last counts, unless an earlier one is kept in part.
+        self._key = None if stored.keep else stored.key
+        # Nested stacks are also written by others than their owners.
+        self._sorts = kind is Stack
+        self._newest = None if stored.newest is None else stored.newest[0].key
+        self._trim = None if stored.newest is None else Trim(*stored.newest)
+        self._deletes = [Delete(column, stored.unless_in) for column in stored.dropped]
+
+    def put(self, connection: sa.Connection, records: Sequence[Any], cipher: Cipher) -> None:
+        """Insert or update the rows of records."""
+        if len(records) > 1:
+            if self._key is not None:
+                records = list({getattr(record, self._key): record for record in records}.values())
+            if self._sorts:
+                records = sorted(records, key=lambda record: record.id)
+        self._insert.execute(connection, list(map(to_row, records, repeat(cipher))))
+        if self._trim is not None:
+            self._trim.execute(connection, {getattr(each, self._newest or "") for each in records})
+
+    def drop(self, connection: sa.Connection, ids: Sequence[str]) -> None:
+        """Delete the rows of records and the rows that belong to them."""
+        for delete in self._deletes:
+            delete.execute(connection, ids)
+
+
+_STATEMENTS = {kind: _Statements(kind, stored) for kind, stored in RECORDS.items()}
+
+
+def put(
+    connection: sa.Connection, kind: type[AnyRecord], records: Sequence[Any], cipher: Cipher
+) -> None:
+    """Write records of one kind."""
+    _STATEMENTS[kind].put(connection, records, cipher)
+
+
+def write_records(connection: sa.Connection, changes: Iterable[Change], cipher: Cipher) -> Puts:
+    """Write the records of changes, except events and messages; return all records by kind.
+
+    All puts precede all drops: a signal that arrives while its resource is dropped is dropped, too.
+    """
+    puts: dict[type[AnyRecord], list[Any]] = {}
+    drops: dict[type[AnyRecord], list[str]] = {}
+    for change in changes:
+        for record in change.puts:
+            puts.setdefault(type(record), []).append(record)
+        for key in change.drops:
+            drops.setdefault(key.kind, []).append(key.id)
+    for kind in sorted(puts, key=_ORDER.__getitem__):
+        if kind in WRITTEN_LAST:
+            continue
+        own_way = _OWN_WAY.get(kind)
+        if own_way is None:
+            _STATEMENTS[kind].put(connection, puts[kind], cipher)
+        else:
+            own_way(connection, puts[kind], cipher)
+    for kind in sorted(drops, key=_ORDER.__getitem__):
+        _STATEMENTS[kind].drop(connection, drops[kind])
+    return puts
