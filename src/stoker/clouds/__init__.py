@@ -1,1 +1,4 @@
-"""Sessions, name lookups, rate limits and faults of clouds: the only user of openstacksdk."""
+"""Access to clouds: sessions, lookups of names, rate limits and errors.
+
+Only this package uses openstacksdk.
+"""

@@ -1,6 +1,6 @@
-"""Hosts that the service connects to if users choose the address.
+"""Checks which hosts the service may connect to if a user chose the address.
 
-These are public ones, and others that the operator allows: for templates by URL, and for services
+Public hosts are allowed, and others that the operator lists: for templates by URL, and for services
 of other clouds.
 """
 
@@ -12,11 +12,11 @@ from typing import Any
 
 from stoker.kernel.lazy import lazy
 
-# Networks whose addresses carry an IPv4 address in their last bits.
+# Networks whose addresses contain an IPv4 address in their last bits.
 _CARRIERS = (IPv6Network("64:ff9b::/96"), IPv6Network("::/96"))
-# Networks whose addresses lead to hidden IPv4 addresses.
+# Networks whose addresses lead to IPv4 addresses that are not part of them.
 _TUNNELS = (IPv6Network("64:ff9b:1::/48"), IPv6Network("2002::/16"), IPv6Network("2001::/32"))
-# Networks for protocols, which older versions of Python consider public.
+# Protocol networks that older versions of Python consider public.
 _SPECIAL = (IPv4Network("192.0.0.0/24"), IPv4Network("192.88.99.0/24"))
 
 Address = IPv4Address | IPv6Address
@@ -24,7 +24,7 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True)
 class AllowedHosts:
-    """Allowed hosts that are not public: networks, addresses, names of hosts.
+    """Hosts that are allowed although they are not public: networks, addresses and names.
 
     A name that starts with a dot allows all names below it.
     """
@@ -40,7 +40,7 @@ class AllowedHosts:
         return frozenset(entry.lower() for entry in self.entries if _network(entry) is None)
 
     def allows(self, host: str, address: Address) -> bool:
-        """Return whether a host may be connected to at an address of its."""
+        """Return whether the service may connect to this address of the host."""
         name = host.lower().rstrip(".")
         parents = {name[at:] for at, character in enumerate(name) if character == "."}
         listed = any(address in network for network in self._networks)
@@ -48,7 +48,7 @@ class AllowedHosts:
 
 
 def is_public(address: Address) -> bool:
-    """Return whether an address, and one that it contains, belong to the public internet."""
+    """Return whether an address is public, including an IPv4 address that it contains."""
     if isinstance(address, IPv6Address):
         inner = address.ipv4_mapped
         if inner is None and any(address in network for network in _CARRIERS):
@@ -65,7 +65,7 @@ def is_public(address: Address) -> bool:
 
 
 def _network(entry: str) -> Any:
-    """Return the network that an entry names, or None where it is the name of a host."""
+    """Return the network of an entry, or None for the name of a host."""
     try:
         return ip_network(entry, strict=False)
     except ValueError:

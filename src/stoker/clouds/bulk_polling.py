@@ -1,7 +1,7 @@
-"""Polls objects in bulk: if many callers wait for objects, one list replaces a request for each.
+"""Polls objects in bulk: when many callers wait for objects, one list serves all.
 
-A list is shared by all polls soon after it. Its state of an object may be that much older than the
-poll, so it serves only waits for a state that stays: the end of a create, or of a delete.
+A list is shared by all polls that follow soon. An object in it may be slightly older than the poll.
+So a list serves only waits for a status that does not change again: the end of a create or delete.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from weakref import WeakKeyDictionary
 from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudError
 
-_MANY = 5  # for fewer waits, each object has its own request
-# Seconds after a poll for which its caller counts as waiting; longer than any pause.
+_MANY = 5  # Fewer waiting calls use one request each.
+# A caller counts as waiting for this many seconds after its last poll. It is longer than any pause.
 _REMEMBERED = 10.0
-_MOST = 500  # limit on entries of a list: newest first, as callers wait for those
+_MOST = 500  # Maximum entries of a list; newest first, since calls wait for new objects.
 
 
 @dataclass(slots=True)
 class _Shared:
-    """Facts about one collection, as one user sees it."""
+    """State of one collection, as one connection sees it."""
 
-    waiting: dict[str, float] = field(default_factory=dict)  # time of the last poll of each object
+    waiting: dict[str, float] = field(default_factory=dict)  # Object id -> time of the last poll.
     listed: dict[str, Object] = field(default_factory=dict)
-    taken: float = float("-inf")  # the list was requested at this time, or later
+    taken: float = float("-inf")  # Time at which the list was requested, or earlier.
     turn: Lock = field(default_factory=Lock)
 
 
@@ -37,8 +37,7 @@ _lock = Lock()
 def look(
     cloud: Any, collection: Collection, object_id: str, now: float, age: float
 ) -> Object | None:
-    """Return the object, as it is or was at most ``age`` seconds before ``now``; None when it is
-    gone."""
+    """Return the object as it was at most ``age`` seconds before ``now``; None if it is gone."""
     if not collection.detailed:
         return collection.find(cloud, object_id)
     with _lock:
@@ -56,12 +55,14 @@ def look(
                 shared.listed = _listed(cloud, collection, min(2 * many, _MOST))
             found = shared.listed.get(object_id)
         if found is not None:
+            # The object may be missing because the list is limited, so request it before reporting
+            # it as gone.
             return found
     return collection.find(cloud, object_id)
 
 
 def _forget_old(now: float) -> None:
-    """Drop the lists that were not used lately."""
+    """Drop lists that were not used for 10 seconds."""
     with _lock:
         for kinds in _shared.values():
             for shared in kinds.values():
@@ -70,7 +71,7 @@ def _forget_old(now: float) -> None:
 
 
 def _listed(cloud: Any, collection: Collection, most: int) -> dict[str, Object]:
-    """Return the newest objects by id; none if the list fails: then each one is requested."""
+    """Return the newest objects by id; an empty map if the list fails."""
     try:
         answer = collection.ask(cloud, "GET", collection.detailed, params={"limit": most})
     except CloudError:

@@ -1,4 +1,4 @@
-"""The cloud as the engine asks for it: by stack."""
+"""The engine's access to clouds, by stack."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from stoker.schema.properties import NameLookup
 
 
 class HasCredentials(Protocol):
-    """A stack, as far as this package is concerned."""
+    """A stack, as far as this package needs it."""
 
     @property
     def credentials(self) -> Mapping[str, Any]:
-        """A trust, a user's password, or the token of a request under way."""
+        """Return a trust, a user's password, or the token of the current request."""
 
 
 class CloudAccess:
-    """Connections, lookups and checks for stacks. All methods block; run them on workers."""
+    """Connections, lookups and checks for stacks.
+
+    All methods block; call them on worker threads.
+    """
 
     def __init__(self, sessions: Sessions, lookups: Lookups) -> None:
         self._sessions = sessions
@@ -34,10 +37,9 @@ class CloudAccess:
         return self._sessions.connection(credentials_of(stack))
 
     def lookup(self, stack: HasCredentials, lookups: Sequence[NameLookup]) -> Sequence[str]:
-        """Return the ids that names stand for, in order.
+        """Return the ids of named objects, in order.
 
-        Raises :class:`stoker.kernel.errors.NotFoundError` for a name that means nothing or too
-        much.
+        Raise :class:`stoker.kernel.errors.NotFoundError` for an unknown or ambiguous name.
         """
         wanted = [(item.finder, item.value) for item in lookups]
         return self._lookups.find_many(self.connection(stack), wanted) if wanted else []
@@ -49,13 +51,13 @@ class CloudAccess:
     def known_faults(
         self, stack: HasCredentials, checks: Sequence[CustomCheck]
     ) -> Sequence[str | None]:
-        """Return the same; None also where the cloud cannot say now."""
+        """Check the constraints as in ``check``; None also if the cloud does not respond."""
         return self._lookups.known_faults(self.connection(stack), _values(checks)) if checks else []
 
     def lacking(
         self, stack: HasCredentials, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:
-        """For each service and extension None, or why the cloud does not have it."""
+        """Return for each service and extension the reason why the cloud lacks it, or None."""
         cloud = self.connection(stack)
         try:
             extensions = (

@@ -1,4 +1,4 @@
-"""Everything that the service needs of a cloud, made from one set of options."""
+"""Builds everything that uses a cloud from one set of options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ class CloudClients:
     def __init__(
         self, endpoints: Endpoints, clock: Clock, called: Callable[[str, int, float, str], None]
     ) -> None:
-        """``called`` is called after each call with service, status or 0, seconds, and kind."""
+        """``called`` is called after each call with service, status (0 for none), seconds and
+        kind."""
         self.workers = Workers(clock)
         self._called = called
         self._clock = clock
@@ -30,22 +31,22 @@ class CloudClients:
 
     @property
     def load(self) -> Callable[[], None]:
-        """Imports the SDK ahead of the first call; blocks for about half a second."""
+        """Import the SDK before the first call. Blocks for about half a second."""
         return self._sessions.load
 
     def _observe(
         self, service: str, status: int, seconds: float, pause: float | None, kind: str
     ) -> None:
         self._called(service, status, seconds, kind)
-        if status:  # no answer says nothing of how busy a service is
+        if status:  # Without a response, the load of the service is unknown.
             self.workers.observe(service, status, seconds, pause, kind)
 
     def container_files(self, most_bytes: int) -> ContainerFiles:
-        """Return a reader for files of containers, of ``most_bytes`` at most."""
+        """Return a reader for files in containers of at most ``most_bytes``."""
         return ContainerFiles(self._sessions, self.workers, most_bytes)
 
     def temporary_urls(self, user: Password) -> TemporaryUrls:
-        """Knows the temporary URLs of the object store in the catalog of a user."""
+        """Return a check for temporary URLs of the object store in the user's catalog."""
         return TemporaryUrls(self._sessions, self.workers, user, self._clock)
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
-"""REST collections of OpenStack's services, in the terms of their own APIs.
+"""REST collections of OpenStack services, with the field names of the services.
 
-Resource types get an object field for field as the service describes it, because templates use
-these fields; the SDK's adapters do the transport (catalog, token, discovery, microversion).
+Templates use the fields of objects, so resource types get them exactly as the service returns them.
+The SDK's adapters do the transport: catalog, token, discovery and microversions.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def send(
     headers: Mapping[str, str] | None = None,
     microversion: str | None = None,
 ) -> Object:
-    """Return the body of a service's answer, empty when it has none.
+    """Send a request; return the response body, or an empty one.
 
-    Raises :class:`CloudError`, which is an :class:`UnreadableAnswerError` where the request was
-    done but the body is no JSON.
+    Raise :class:`CloudError` for a refusal. Its subclass :class:`UnreadableAnswerError` means that
+    the request succeeded, but that the body is not JSON.
     """
     arguments: dict[str, Any] = {}
     if json is not None:
@@ -62,45 +62,42 @@ def send(
 
 
 class Collection(Struct, frozen=True):
-    """Path of the objects of one kind, and their wrapping by the service."""
+    """A collection: path, names in bodies, and peculiarities of the service."""
 
-    proxy: str  # attribute of the connection for the service
+    proxy: str  # Attribute of the connection for the service.
     path: str
-    key: str  # key of one object in a body; empty when the service uses none
-    plural: str  # key of a list
+    key: str  # Key of the object in bodies; empty if there is none.
+    plural: str  # Key of the list in bodies.
     id_field: str = "id"
     name_field: str = "name"
     update_method: str = "PUT"
-    patches: str = ""  # an update is a JSON patch with this operation for fields
+    patches: str = ""  # Operation of a JSON patch that sets a field, if updates are JSON patches.
     microversion: str | None = None
-    item_key: str = ""  # key of each entry of a list, if the service has one
-    words: str = ""  # name of an object for users
-    beside: tuple[str, ...] = ()  # fields beside the object in the body of a create
-    headers: tuple[tuple[str, str], ...] = ()  # headers of every request
-    # Path of a list, newest objects first, with the same fields as a request for one object, if the
-    # service has such a list.
+    item_key: str = ""  # Key of the object in each list entry, if the service uses one.
+    words: str = ""  # Name of an object in messages.
+    beside: tuple[str, ...] = ()  # Fields next to the object in the body of a create.
+    headers: tuple[tuple[str, str], ...] = ()  # Headers of every request.
+    # Path of a list, newest first, whose entries have all fields; empty if there is none.
     detailed: str = ""
-    # A request for one object creates it, so existing objects are only found in the list.
+    # Getting a missing object creates it, so existing objects are only found in the list.
     makes_missing: bool = False
-    # A name is unique in its domain only, and may be written as ``name{domain}``.
+    # Names are unique only within a domain, and may be given as ``name{domain}``.
     in_domains: bool = False
-    lower_names: bool = False  # the service stores names in lower case
-    # The service filters its list by a field; otherwise, or if it refuses, the whole list is read.
-    filters: bool = True
+    lower_names: bool = False  # The service stores names in lower case.
+    filters: bool = True  # The service can filter its list by fields.
 
     def at(self, object_id: str, suffix: str = "") -> str:
-        """Return the path of one object, whose id may be its address."""
+        """Return the path of an object. The id may itself be a URL."""
         if self.id_field.endswith("_ref"):
             object_id = object_id.rstrip("/").rpartition("/")[2]
         return f"{self.path}/{quote(object_id, safe='')}{suffix}"
 
     def within(self, parent_id: str) -> Collection:
-        """Return the collection of this kind that belongs to one object; ``path`` has ``{}`` for
-        it."""
+        """Return the collection inside a parent object; ``path`` contains ``{}`` for its id."""
         return replace(self, path=self.path.format(quote(parent_id, safe="")))
 
     def ask(self, cloud: Any, method: str, path: str, **more: Any) -> Object:
-        """Send a request to the service of this collection; ``more`` is for :func:`send`."""
+        """Send a request to the service of this collection; see :func:`send` for ``more``."""
         more["microversion"] = more.get("microversion") or self.microversion
         if self.headers:
             more["headers"] = dict(self.headers)
@@ -112,8 +109,10 @@ class Collection(Struct, frozen=True):
         return dict(inner) if isinstance(inner, Mapping) else dict(body)
 
     def object_in(self, body: Mapping[str, Any]) -> Object:
-        """Return the object inside an answer; raises :class:`UnreadableAnswerError` where there is
-        none."""
+        """Return the object in a response.
+
+        Raise :class:`UnreadableAnswerError` if there is none.
+        """
         found = self.unwrapped(body)
         if found.get(self.id_field) is None:
             kind = self.key or self.plural
@@ -130,21 +129,21 @@ class Collection(Struct, frozen=True):
         return {self.key: own, **{name: body[name] for name in self.beside if name in body}}
 
     def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:
-        """Make an object; the object as the service describes it."""
+        """Create an object; return it as the service describes it."""
         return self.object_in(self.ask(cloud, "POST", self.path, json=self.wrapped(body), **more))
 
     def get(self, cloud: Any, object_id: str, **more: Any) -> Object:
-        """One object. Raises :class:`CloudError` with status 404 when there is none."""
+        """Return an object. Raise :class:`CloudError` with status 404 if there is none."""
         return self.object_in(self.ask(cloud, "GET", self.at(object_id), **more))
 
     def find(self, cloud: Any, object_id: str, **more: Any) -> Object | None:
-        """One object, or None when there is none of that id."""
+        """Return an object, or None if there is none."""
         with gone_is_fine():
             return self.get(cloud, object_id, **more)
         return None
 
     def select(self, cloud: Any, path: str = "", **query: Any) -> list[Object]:
-        """Return all objects that the query selects, page after page."""
+        """Return all matching objects, page by page."""
         found: list[Object] = []
         params = query
         for _ in range(_MOST_PAGES):
@@ -152,7 +151,7 @@ class Collection(Struct, frozen=True):
             items = answer.get(self.plural) or []
             following = _next_page(answer, self.plural)
             if following and following == params:
-                break  # a page that leads to itself has nothing new: Zaqar's last one, on Redis
+                break  # The page links to itself: it is the last one of Zaqar on Redis.
             found += [item[self.item_key] if self.item_key else item for item in items]
             if not following or not items:
                 break
@@ -160,18 +159,18 @@ class Collection(Struct, frozen=True):
         return found
 
     def named(self, cloud: Any, name: str) -> list[Object]:
-        """Return the objects of exactly that name."""
+        """Return the objects with exactly this name."""
         found = self.select(cloud, **{self.name_field: name})
         return [item for item in found if item.get(self.name_field) == name]
 
     def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
-        """Change fields of an object; the object after the change."""
+        """Change fields of an object; return the object after the change."""
         given = _patch(body, self.patches) if self.patches else self.wrapped(body)
         answer = self.ask(cloud, self.update_method, self.at(object_id), json=given)
         return self.unwrapped(answer)
 
     def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
-        """Remove an object; False when there was none."""
+        """Delete an object; return False if there was none."""
         with gone_is_fine():
             self.ask(cloud, "DELETE", self.at(object_id), **more)
             return True
@@ -179,7 +178,7 @@ class Collection(Struct, frozen=True):
 
 
 def _patch(body: Mapping[str, Any], operation: str) -> list[Object]:
-    """Return a JSON patch that sets these fields, and removes those without a value."""
+    """Return a JSON patch that sets the fields, and removes those without a value."""
     return [
         {"op": "remove", "path": f"/{name}"}
         if value is None
@@ -189,7 +188,7 @@ def _patch(body: Mapping[str, Any], operation: str) -> list[Object]:
 
 
 def _next_page(answer: Mapping[str, Any], plural: str) -> dict[str, str]:
-    """Return the query for the next page, which services give in one of three ways."""
+    """Return the query for the next page. Services link to it in three different ways."""
     shared = answer.get("links") or ()
     links = [*(answer.get(f"{plural}_links") or ()), *(shared if isinstance(shared, list) else ())]
     address = next((link["href"] for link in links if link.get("rel") == "next"), None)

@@ -1,4 +1,4 @@
-"""The collections for resources, by service."""
+"""The collections of each service."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any
 
 from stoker.clouds.collection import Collection
 
-# Services that take changes as JSON patches, with the operation for a field. A cluster has all
-# fields from the start; a port only those with values.
+# Services with JSON patches -> operation that sets a field. Clusters always have all fields, ports
+# only those with values.
 _JSON_PATCHED = {"baremetal": "add", "container_infrastructure_management": "replace"}
-# Services that take changes as PATCH.
+# Services whose updates are PATCH requests.
 _PATCHED = frozenset({*_JSON_PATCHED, "application_container", "dns", "identity", "image"})
-# Services that use no key around an object.
+# Services whose bodies have no key around the object.
 _BARE = frozenset((
     "alarm", "application_container", "baremetal", "container_infrastructure_management", "dns",
     "image", "key_manager", "message", "workflow",
 ))  # fmt: skip
-# Headers without which a service accepts no request. The messaging service wants a UUID.
+# Required headers. Zaqar requires a UUID as client id.
 _CLIENT = {"message": (("Client-ID", "5f0c1d1e-9a0e-4c7a-8f5e-2b3c0a6d7e91"),)}
-_BELOW = {"load_balancer": "/lbaas"}  # prefixes of the paths of services
+_BELOW = {"load_balancer": "/lbaas"}  # path prefixes
 
 
 def collection(
     proxy: str, key: str, *, path: str = "", plural: str = "", words: str = "", **more: Any
 ) -> Collection:
-    """Return a collection; its path, plural and words follow from its key unless they are given."""
+    """Return a collection. Path, plural and words follow from the key unless they are given."""
     plural = plural or f"{key}s"
     return Collection(
         proxy,

@@ -1,11 +1,12 @@
-"""Limits concurrent calls to each service: raised while it answers well, cut when it does not.
+"""Limits the concurrent calls to a service.
 
-A service is overloaded when it says so, or when calls of one kind take much longer than earlier
-calls of that kind; different kinds are not compared. A conflict is no overload, unless it asks for
-a pause: most conflicts are about objects in use, at any load.
+The status and duration of each call go in; the number of allowed calls comes out. The limit grows
+while the service responds well, and is halved when it is overloaded. A service is overloaded if it
+says so (429, 503), or if calls of one kind take much longer than earlier calls of this kind. A 409
+is not overload unless it asks for a pause: most conflicts are about objects in use.
 
-Pure bookkeeping on an injected clock, so that the rule itself can be tested. Threads and loops are
-in :mod:`stoker.clouds.workers`.
+This is pure bookkeeping on an injected clock. Threads and queues are in
+:mod:`stoker.clouds.workers`. Tested by tests/clouds.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ _ERRORS = 400
 _DECREASE = 0.5
 _SLOW = 4.0
 _ALWAYS_FAST = 0.25
-_RECENT = 0.1  # weight of a response in the recent mean
-# Weights of a faster and of a slower response in the usual duration. It falls quickly to the
-# possible speed and rises slowly, so that a permanently slow service is not held to its former
-# speed.
+_RECENT = 0.1  # Weight of a response in the recent mean.
+# Weights of faster and slower responses in the usual duration. It falls quickly and rises slowly,
+# so that a service which stays slow is eventually measured by its new speed.
 _FALL, _RISE = 0.1, 0.0125
 _KINDS = 256
 
@@ -36,10 +36,10 @@ class Bounds(Struct, frozen=True):
 
     start: float = 8.0
     floor: float = 1.0
-    # The lower bound for slowness without errors, which may not be due to the number of calls.
+    # Lower bound after slow responses without errors, which may have other causes than load.
     slow_floor: float = 4.0
     ceiling: float = 64.0
-    # Seconds after a cut without a second one, because the responses belong to one overload.
+    # Seconds after a cut without another one: the responses in flight belong to one overload.
     hold: float = 1.0
 
 
@@ -51,7 +51,7 @@ class _Speed:
     recent: float
 
     def rises(self, seconds: float) -> bool:
-        """Note an answer; whether the latest take much longer than is usual."""
+        """Record a duration; return whether recent calls take much longer than usual."""
         self.recent += (seconds - self.recent) * _RECENT
         weight = _FALL if seconds < self.usual else _RISE
         self.usual += (seconds - self.usual) * weight
@@ -59,7 +59,7 @@ class _Speed:
 
 
 class ConcurrencyLimit:
-    """The adaptive limit of one service endpoint. Safe to use from many threads."""
+    """The adaptive limit of one service endpoint. Thread-safe."""
 
     def __init__(self, clock: Clock, bounds: Bounds | None = None) -> None:
         self._clock = clock
@@ -78,7 +78,7 @@ class ConcurrencyLimit:
         return self._size
 
     def share(self, among: int) -> None:
-        """Share the service with other processes: each has an equal part of the limit."""
+        """Divide the limit equally between this many processes."""
         with self._lock:
             self._among = max(among, 1)
             self._size = min(self._size, self._ceiling)
@@ -93,7 +93,7 @@ class ConcurrencyLimit:
         return self._under_way
 
     def enter(self) -> bool:
-        """Take a place; False when there is none now."""
+        """Reserve a slot; return False if none is free."""
         with self._lock:
             if self._under_way >= int(self._size) or self._clock.now() < self._closed_until:
                 return False
@@ -101,20 +101,20 @@ class ConcurrencyLimit:
             return True
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Release the slot."""
         with self._lock:
             self._under_way -= 1
 
     def pause(self) -> float:
-        """Seconds until the service may be called again after it asked for a pause; else 0."""
+        """Return the seconds until the end of a requested pause, or 0."""
         return max(0.0, self._closed_until - self._clock.now())
 
     def observe(
         self, status: int, seconds: float, retry_after: float | None = None, kind: str = ""
     ) -> None:
-        """Adapt to one answer: its status, its latency, and its requested pause.
+        """Adapt to the status, duration and requested pause of a response.
 
-        Calls of different ``kind`` have durations of their own.
+        Durations are compared only within the same ``kind`` of calls.
         """
         with self._lock:
             now = self._clock.now()
@@ -138,7 +138,7 @@ class ConcurrencyLimit:
         return speed.rises(seconds)
 
     def _grow(self) -> None:
-        """Twice as large with each round until the first cut, by one after that."""
+        """Double the limit with each round until the first cut, then add one per round."""
         by = 1.0 / self._size if self._was_cut else 1.0
         self._size = min(self._ceiling, self._size + by)
 

@@ -1,4 +1,4 @@
-"""Files for templates, read from a container of the object store with the rights of who asks."""
+"""Reads files for templates from a container, with the rights of the caller."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class HasToken(Protocol):
 
     @property
     def token(self) -> str | None:
-        """The token of the request."""
+        """Return the token of the request."""
 
     @property
     def project_id(self) -> str:
-        """The project of the token."""
+        """Return the project of the token."""
 
 
 class ContainerFiles:
-    """Reads all objects of a container, within bounds."""
+    """Reads all objects of a container, within limits on number and size."""
 
     def __init__(self, sessions: Sessions, workers: Workers, most_bytes: int) -> None:
         self._sessions = sessions
@@ -54,8 +54,8 @@ class ContainerFiles:
     ) -> Mapping[str, str]:
         """Return the texts of the objects by name, except those in ``without``.
 
-        Raises RequestError (400) with the fault of the container, and RequestError (503) if the
-        object store does not answer.
+        Raise RequestError (400) with the error of the object store, or RequestError (503) if it
+        does not respond.
         """
         if not container or "/" in container:
             raise _refused(f'files_container: "{container[:100]}" is not the name of a container.')
@@ -82,7 +82,7 @@ class ContainerFiles:
     async def text(self, caller: HasToken, container: str, name: str) -> str:
         """Return the text of one object.
 
-        Raises NotFoundError where there is none, or no object store, and RequestError as above.
+        Raise NotFoundError for a missing object or object store, otherwise RequestError as above.
         """
         try:
             return str(await self._run(partial(self._named, caller, container, name)))
@@ -95,7 +95,7 @@ class ContainerFiles:
         return await self._workers.run(_SERVICE, call)
 
     def _sizes(self, caller: HasToken, container: str) -> dict[str, int]:
-        """Return the bytes of the objects, by name. Blocks."""
+        """Return the sizes of the objects in bytes, by name. Blocks."""
         query = f"?format=json&limit={MOST_FILES + 1}"
         with self._answer(caller, f"/{quote(container)}{query}") as answer:
             rows = answer.json() if answer.content else []
@@ -131,7 +131,7 @@ class ContainerFiles:
             "interface": cloud.config.get_interface(_SERVICE),
             "region_name": cloud.config.get_region_name(_SERVICE),
         }
-        # The SDK's proxy would look for the service once, and remember that it is not there.
+        # The SDK's proxy would remember a missing service for the life of the connection.
         answer = cloud.session.request(
             path, "GET", endpoint_filter=where, raise_exc=False, stream=True
         )
@@ -142,7 +142,7 @@ class ContainerFiles:
 
 
 def _told(container: str, error: Exception) -> RequestError:
-    """Return the error for the caller for a fault of the cloud."""
+    """Return the error for the caller after an error of a container."""
     status = status_of(error)
     if status == NOT_FOUND:
         return _refused(f'files_container: there is no container "{container}" in this project.')
@@ -161,7 +161,7 @@ def _decoded(container: str, name: str, content: bytes) -> str:
 
 
 def _told_of_object(container: str, name: str, error: Exception) -> RequestError:
-    """Return the same where one object was named."""
+    """Return the error for the caller after an error of one object."""
     what = f'the object "{name:.200}" of the container "{container:.100}"'
     if status_of(error) == NOT_FOUND:
         return NotFoundError(f"The object store of this cloud has not {what} in this project.")

@@ -1,4 +1,4 @@
-"""Credentials in a cloud: values from which sessions are made, and their cache keys."""
+"""Credentials for clouds. As values, they are also keys of cached sessions."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from stoker.clouds.allowed_hosts import AllowedHosts
 
 @dataclass(frozen=True, slots=True)
 class Password:
-    """A user with a password, in a project if one is named."""
+    """A user with a password, and optionally a project."""
 
     username: str
     password: str = field(repr=False)
-    user_domain: str = "Default"  # name of the user's domain
+    user_domain: str = "Default"
     project_name: str | None = None
     project_domain: str = "Default"
-    user_domain_id: str | None = None  # the user's domain by id; takes precedence over the name
+    user_domain_id: str | None = None  # takes precedence over ``user_domain``
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A user's own token for a project, as it came with a request."""
+    """A user's token from a request."""
 
     token: str = field(repr=False)
 
 
 class Trust(Struct, frozen=True):
-    """The service's own user acting by a trust: for work after the user's token is gone."""
+    """A trust, for the service's work after the user's token has expired."""
 
     trust_id: str
     project_id: str | None = None
@@ -38,7 +38,7 @@ class Trust(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class UserPassword:
-    """A user, known by id, whose password is kept for work after the token is gone."""
+    """A user by id, with a stored password for work after the token has expired."""
 
     user_id: str
     password: str = field(repr=False)
@@ -49,32 +49,33 @@ Credentials = Password | Token | Trust | UserPassword
 
 
 class ServiceAccess(Struct, frozen=True):
-    """Access to one service, where it differs from the others; None is as for the others."""
+    """Settings of one service; None means the setting for all services."""
 
     region: str | None = None
     interface: str | None = None
     verify: bool | str | None = None
-    # A file with our own certificate and its key, or one for each.
+    # File with client certificate and key, or one file for each.
     certificate: str | tuple[str, str] | None = None
 
 
 class Endpoints(Struct, frozen=True):
-    """Addresses and settings for the access to a cloud."""
+    """Endpoints and settings for the access to a cloud."""
 
     auth_url: str
     region: str | None = None
     interface: str = "public"
-    verify: bool | str = True  # whether certificates are checked, or the file to check them against
-    certificate: str | tuple[str, str] | None = None  # as that of a service
-    # By the official type of the service, as ``block-storage``.
+    verify: bool | str = True  # Verify certificates, or CA file to verify them against.
+    certificate: str | tuple[str, str] | None = None  # client certificate, as in ServiceAccess
+    # by official service type, such as ``block-storage``
     services: Mapping[str, ServiceAccess] = {}
     timeout: float = 60.0  # seconds for one HTTP request
-    service_user: Password | None = None  # the service's own user, who acts with trusts
-    # Returns the current replacement of a trust.
+    service_user: Password | None = None  # acts by trusts
+    # Maps a trust to the one that replaced it.
     current_trust: Callable[[str], str] = lambda trust_id: trust_id
-    # Creates a replacement for a refused trust, or returns None; it blocks.
+    # Replaces a refused trust; returns None if that is not possible. Blocks.
     renew_trust: Callable[[str], str | None] = lambda trust_id: None
-    # Raises if this process may not change objects any more.
+    # Raises if this process may not change anything any more.
     may_change: Callable[[], None] = lambda: None
-    others: AllowedHosts = AllowedHosts()  # allowed hosts of other clouds, besides public addresses
+    # Hosts of other clouds that are allowed although they are not public.
+    others: AllowedHosts = AllowedHosts()
     connections: int = 64  # HTTP connections kept open to each host

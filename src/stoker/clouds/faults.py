@@ -1,4 +1,4 @@
-"""Errors of a cloud, in the cloud's own words.
+"""Classifies errors of clouds.
 
 Resource types and engines must distinguish "gone" from "busy" and "broken" without importing the
 SDK, whose import is slow. So faults are recognised by their contents, not by their class. Answers
@@ -21,14 +21,14 @@ NOT_FOUND = 404
 CONFLICT = 409
 _BROKEN = 500
 _TOO_LARGE = 413
-# Statuses that pass, however long it takes: such calls are repeated until the operation ends.
+# Temporary errors: such calls are repeated until the operation ends.
 _BUSY = frozenset({408, 429, 502, 503, 504})
 _OUT_OF_SIGHT = frozenset({403, NOT_FOUND})
-# Statuses that may pass or be permanent: such calls are repeated for five minutes.
+# Errors that may be temporary: such calls are repeated for five minutes.
 _DOUBTFUL = frozenset({CONFLICT, _BROKEN})
 _DOUBTFUL_ATTEMPTS = 19
-# Seconds within which a request with such a response may still take effect. A service that answers
-# 500 has finished with it; a gateway without a response knows nothing.
+# Seconds within which a request with this status may still take effect. A service that answers 500
+# has stopped working on it; a gateway without an answer does not know.
 _LANDS = {_BROKEN: 2.0, 408: 15.0, 502: 15.0, 504: 60.0}
 _LANDS_CUT = 15.0
 _LANDS_LATE = 60.0
@@ -46,14 +46,14 @@ _FINAL_CONFLICTS = re.compile(
     r"|required by one or more|already (in use|allocated)|is required by",
     re.IGNORECASE,
 )
-# Words of load balancers: the object is changing, and will accept requests again.
+# Octavia's text for an object that is being changed and will accept requests again.
 _BUSY_CONFLICTS = re.compile(r"immutable and cannot be updated", re.IGNORECASE)
 _RATE_LIMITS = re.compile(r"\brate\b|rate-limit|too many requests", re.IGNORECASE)
 _TAGS = re.compile(r"<[^>]+>")
 
 
 class CloudError(Exception):
-    """An answer of a cloud's service that refuses a request."""
+    """A response that refuses a request."""
 
     def __init__(
         self,
@@ -70,14 +70,14 @@ class CloudError(Exception):
 
 
 class UnreadableAnswerError(CloudError):
-    """An answer that says that a request was done, and is not understood otherwise."""
+    """A response that reports success, but cannot be read."""
 
     def __init__(self, status: int, what: str) -> None:
         super().__init__(status, f"the service answered with {what}")
 
 
 def fault_from(response: Any) -> CloudError:
-    """Return the fault that an HTTP answer (a ``requests`` response) describes."""
+    """Return the error for an HTTP response of ``requests``."""
     headers = response.headers
     request_id = headers.get("x-openstack-request-id") or headers.get("x-compute-request-id")
     message = message_in(response.text) or getattr(response, "reason", None) or "no explanation"
@@ -87,7 +87,7 @@ def fault_from(response: Any) -> CloudError:
 
 
 def message_in(text: str) -> str:
-    """Return the explanation inside the body of an answer, whichever service wrote it."""
+    """Return the explanation in a response body, in the format of any service."""
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def _explanation(body: Any) -> str:
     if isinstance(body.get("cause"), str):
         detail = _explanation(body.get("detail"))
         return f"{body['cause']}: {detail}" if detail else str(body["cause"])
-    # Titles and general explanations say least: the cause is deeper in the body.
+    # Titles and general explanations say least. The cause is deeper in the body.
     deeper = [value for value in body.values() if isinstance(value, Mapping | list)]
     for key in ("message", "detail", "faultstring", "description"):
         if isinstance(body.get(key), str) and body[key]:
@@ -115,7 +115,7 @@ def _explanation(body: Any) -> str:
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Seconds from a Retry-After header, or None (dates are not used by OpenStack's services)."""
+    """Return the seconds in a Retry-After header, or None. OpenStack services use no dates."""
     try:
         return min(max(float(value), 0.0), _LONGEST_PAUSE) if value else None
     except ValueError:
@@ -123,7 +123,7 @@ def parse_retry_after(value: str | None) -> float | None:
 
 
 def status_of(exc: BaseException) -> int | None:
-    """Return the HTTP status that an exception stands for, or None."""
+    """Return the HTTP status of an exception, or None."""
     for field in ("status_code", "http_status"):
         value = getattr(exc, field, None)
         if isinstance(value, int) and value:
@@ -137,18 +137,18 @@ def is_not_found(error: BaseException) -> bool:
 
 
 def is_unauthorized(error: BaseException) -> bool:
-    """Return whether the cloud does not know, or no longer knows, who asks."""
+    """Return whether the credentials are not valid (any more)."""
     return status_of(error) == _UNAUTHORIZED
 
 
 def is_out_of_sight(error: BaseException) -> bool:
-    """Return whether the service shows this user nothing: it is forbidden, or there is nothing."""
+    """Return whether the user may not see the object, or it does not exist."""
     return status_of(error) in _OUT_OF_SIGHT
 
 
 @contextmanager
 def gone_is_fine() -> Iterator[None]:
-    """Pass over the fault of an object that does not exist."""
+    """Ignore the error for an object that does not exist."""
     try:
         yield
     except CloudError as fault:
@@ -162,12 +162,12 @@ def is_conflict(exc: BaseException) -> bool:
 
 
 def is_busy(exc: BaseException) -> bool:
-    """Return whether the service is at work on the object, so that a conflict will pass."""
+    """Return whether the service is working on the object, so that the conflict is temporary."""
     return is_conflict(exc) and bool(_BUSY_CONFLICTS.search(_words(exc)))
 
 
 def is_unreachable(exc: BaseException) -> bool:
-    """Return whether no answer came: refused, reset or timed out."""
+    """Return whether there was no response: connection refused, reset or timed out."""
     return isinstance(exc, UnavailableError) or any(
         kind.__module__.startswith("keystoneauth1.exceptions.connection")
         and kind.__name__ in {"ConnectFailure", "ConnectTimeout", "UnknownConnectionError"}
@@ -176,7 +176,7 @@ def is_unreachable(exc: BaseException) -> bool:
 
 
 def is_cloud_fault(exc: BaseException) -> bool:
-    """Return whether an exception comes from a cloud, not from a fault of ours."""
+    """Return whether an exception comes from a cloud, and not from a bug."""
     return (
         status_of(exc) is not None
         or is_unreachable(exc)
@@ -185,9 +185,9 @@ def is_cloud_fault(exc: BaseException) -> bool:
 
 
 def lands_within(error: BaseException) -> float:
-    """Seconds within which a request without a proper answer may still be carried out.
+    """Return the seconds within which a request without a response may still take effect.
 
-    0 for one that was not, and will not be.
+    0 if it certainly has no effect.
     """
     if isinstance(error, UnreadableAnswerError):
         return _LANDS_CUT
@@ -209,10 +209,10 @@ def _causes(exc: BaseException | None) -> Iterator[BaseException]:
 
 
 def retry_after(error: BaseException, attempt: int) -> float | None:
-    """Seconds after which the same call may succeed, or None when it is refused for good.
+    """Return the seconds until the same call may succeed, or None if the refusal is final.
 
-    ``attempt`` counts from 0. A conflict is taken to pass, as when an object is still in use by
-    another that is being deleted, unless its words name a lasting obstacle.
+    ``attempt`` counts from 0. A conflict counts as temporary unless its text names a lasting
+    obstacle: the object may still be in use by another one that is being deleted.
     """
     status = status_of(error)
     if status in _DOUBTFUL:
@@ -225,7 +225,7 @@ def retry_after(error: BaseException, attempt: int) -> float | None:
 
 
 def _pause_of(error: BaseException) -> float | None:
-    """Seconds from the Retry-After header of the answer behind an exception, or None."""
+    """Return the seconds in the Retry-After header of the response, or None."""
     pause = getattr(error, "retry_after", None)
     if isinstance(pause, int | float):
         return float(pause)
@@ -234,10 +234,10 @@ def _pause_of(error: BaseException) -> float | None:
 
 
 def _is_temporary(error: BaseException) -> bool:
-    """Return whether the same request succeeds later, however long that takes.
+    """Return whether the same request succeeds later.
 
     Services answer 413 for a rate limit, for an exceeded quota (Cinder and Manila, with
-    "Retry-After: 0") and for a body that is too large (Swift). Only a rate limit passes.
+    "Retry-After: 0") and for a body that is too large (Swift). Only a rate limit is temporary.
     """
     if status_of(error) == _TOO_LARGE:
         pause = _pause_of(error)
@@ -246,7 +246,7 @@ def _is_temporary(error: BaseException) -> bool:
 
 
 def describe(error: BaseException) -> str:
-    """One line: the cloud's words, the HTTP status and the request id, never a traceback."""
+    """Return one line with the cloud's message, the HTTP status and the request id."""
     words = _words(error) or type(error).__name__
     status, request_id = status_of(error), getattr(error, "request_id", None)
     notes = [f"HTTP {status}"] if status else []

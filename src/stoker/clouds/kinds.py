@@ -31,7 +31,7 @@ _ALIASES = {
     "volumev3": "block-storage",
     "zaqar": "message",
 }
-# Constraints whose name is not service and kind of the object.
+# Constraints whose names do not consist of service and kind.
 _SYNONYMS = {
     "blazar.reservation": "blazar.lease",
     "cinder.vtype": "cinder.type",
@@ -49,7 +49,7 @@ _WHOLE = {"filters": False}
 def _asked(
     service: str, kind: str, key: str = "", /, **more: Any
 ) -> tuple[tuple[str, str], Collection]:
-    """Return a collection for lookups of ids; ``key`` if the service's word is another."""
+    """Return a collection for lookups of ids; ``key`` is the service's name of the kind."""
     return (service, kind), collection(service.replace("-", "_"), key or kind, **more)
 
 
@@ -152,13 +152,12 @@ KINDS: Mapping[tuple[str, str], Collection] = {
 
 
 def service_type(name: str) -> str:
-    """Return the catalog's official service type for a service type, project name or attribute
-    name."""
+    """Return the official service type for a service type, project name or attribute name."""
     plain = name.replace("_", "-")
     return _ALIASES.get(plain, plain)
 
 
 def finder_of(constraint: str) -> Finder:
-    """Return the finder of a custom constraint of a cloud, as ``neutron.network``."""
+    """Return the finder for a constraint such as ``neutron.network``."""
     client, _, kind = _SYNONYMS.get(constraint, constraint).partition(".")
     return Finder(service_type(client), kind)

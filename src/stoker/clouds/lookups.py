@@ -25,17 +25,17 @@ from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder
 
 _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
-_IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")  # a name with its domain, as in ``demo{Default}``
+_IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")  # A name with its domain, such as ``demo{Default}``.
 _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
-# The constraint that an empty text satisfies: a server without a key pair.
+# This constraint accepts an empty text, for a server without a key pair.
 _OPTIONAL = "nova.keypair"
 
 _MOST_NAMES = 500
 _MOST_LISTED = 8
 _ALIKE = 0.7
-# Kinds that users name in templates: an error about a wrong name lists the existing ones.
+# For a wrong name of these kinds, the error lists existing ones.
 _WITH_CANDIDATES = frozenset(
     {
         ("block-storage", "type"),
@@ -56,11 +56,11 @@ Answer = TypeVar("Answer")
 
 
 class LookupFailedError(NotFoundError):
-    """A name that means nothing, or more than one thing, to the cloud."""
+    """An unknown or ambiguous name."""
 
 
 class NoSuchObjectError(LookupFailedError):
-    """A name that no object of the cloud has."""
+    """A name of no object in the cloud."""
 
 
 class Unanswered(str):
@@ -68,7 +68,7 @@ class Unanswered(str):
 
 
 class Lookups:
-    """Finds objects by name or id. Every method blocks, and is safe to use from many threads."""
+    """Finds objects by name or id. All methods block and are thread-safe."""
 
     def __init__(self, clock: Clock, kept_for: float = _KEPT_FOR, threads: int = 16) -> None:
         self._clock = clock
@@ -83,10 +83,10 @@ class Lookups:
         ] = WeakKeyDictionary()
 
     def find(self, cloud: Any, finder: Finder, value: str) -> str:
-        """Return the id of the object that ``value`` names.
+        """Return the id of the object with this name or id.
 
-        Raises :class:`LookupFailedError` if there is none or more than one, and :class:`CloudError`
-        when the service cannot say.
+        Raise :class:`LookupFailedError` if there is none or more than one, and :class:`CloudError`
+        if the service does not respond.
         """
         service = service_type(finder.service)
         where = KINDS.get((service, finder.kind))
@@ -113,7 +113,7 @@ class Lookups:
     def _names(
         self, cloud: Any, kind: tuple[str, str], where: Collection, now: float
     ) -> Sequence[str] | None:
-        """Return the names of the objects of a kind, as far as one request lists them, or None."""
+        """Return the names of the objects in one page of the list, or None."""
         if kind not in _WITH_CANDIDATES:
             return None
         with self._lock:
@@ -150,16 +150,15 @@ class Lookups:
         return None
 
     def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
-        """Return the id for each, asked in parallel, each once. Raises as :meth:`find`."""
+        """Return the ids, looked up in parallel and each once. Raise as :meth:`find`."""
         return self._each_once(wanted, lambda item: self.find(cloud, item[0], item[1]))
 
     def check_many(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
-        """Return the reason, or None where the constraint holds, for each; in parallel, each
-        once."""
+        """Return for each check the reason of a violation or None, in parallel and each once."""
         return self._each_once(checks, lambda item: self.check(cloud, item[0], item[1]))
 
     def known_faults(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
-        """Return the same; None also where the service could not say."""
+        """Check as :meth:`check_many`; None also if the service does not respond."""
         reasons = self.check_many(cloud, checks)
         return [None if isinstance(reason, Unanswered) else reason for reason in reasons]
 
@@ -176,7 +175,7 @@ class Lookups:
 
 
 def find_id(cloud: Any, where: Collection, value: str) -> str:
-    """Return the id of the object that ``value`` names. Raises as :meth:`Lookups.find`."""
+    """Return the id of the object with this name or id. Raise as :meth:`Lookups.find`."""
     in_domain = _IN_DOMAIN.fullmatch(value) if where.in_domains else None
     if in_domain is not None:
         return _id_in_domain(cloud, where, *in_domain.groups())
@@ -208,7 +207,7 @@ def find_id(cloud: Any, where: Collection, value: str) -> str:
 
 
 def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
-    """Names of objects that the service lists; None where it refuses."""
+    """Return the names of listed objects; None if the service refuses."""
     try:
         answer = where.ask(cloud, "GET", where.path, params={"limit": _MOST_NAMES})
     except CloudError:
@@ -220,8 +219,7 @@ def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
 
 
 def candidates(wanted: str, known: Sequence[str] | None) -> str:
-    """Return the end of a sentence about a name that does not exist: the nearest one, or a short
-    list."""
+    """Return the end of a message about an unknown name: the nearest name, or a short list."""
     if _ID.fullmatch(wanted):
         return ""
     near = nearest(wanted, known or (), _ALIKE)
@@ -233,11 +231,10 @@ def candidates(wanted: str, known: Sequence[str] | None) -> str:
 
 
 def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
-    """Return the id of the object that has the name, or the id, in a domain. Raises
-    LookupFailedError.
+    """Return the id of an object in a domain. Raise LookupFailedError if there is none.
 
-    A name that itself ends in braces is found by its id only: an object of another domain must not
-    be taken for the one that is meant.
+    A name that ends in braces is accepted only as an id. Otherwise an object in another domain
+    could be confused with it.
     """
     domain_id = find_id(cloud, KINDS["identity", "domain"], domain)
     for item in where.select(cloud, name=name, domain_id=domain_id):
@@ -250,7 +247,7 @@ def _id_in_domain(cloud: Any, where: Collection, name: str, domain: str) -> str:
 
 
 def by_id(cloud: Any, where: Collection, value: str) -> Object | None:
-    """Return the object of that id, or None when the service knows none or refuses the id."""
+    """Return the object with this id, or None if the service does not know or accept the id."""
     try:
         return where.get(cloud, value)
     except CloudError as fault:

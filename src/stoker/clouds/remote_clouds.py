@@ -1,11 +1,11 @@
-"""Orchestration services in other regions, and in other clouds.
+"""Connections to orchestration services in other regions and clouds.
 
-The credentials for another cloud are the content of a secret in the key manager, a JSON object::
+The credentials for another cloud are the payload of a secret in the key manager, a JSON object::
 
     {"auth_type": "v3applicationcredential", "auth": {"auth_url": "https://...", ...}}
 
-They are read for each call, with the credentials of the stack: without access to the secret, there
-is no access to the other cloud. Their connection is kept until they change.
+They are read for each call with the credentials of the stack: a stack without access to the secret
+has no access to the other cloud. The connection is kept until they change.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from stoker.clouds.payloads import payload_of
 from stoker.kernel.errors import NotFoundError
 from stoker.schema.unknown import unknown_in
 
-# Custom constraint: the place has a reachable orchestration service.
+# Custom constraint: the context has a reachable orchestration service.
 CONSTRAINT = "stoker.orchestration"
 AUTH_TYPES = ("password", "token", "v3applicationcredential", "v3password", "v3token")
 _LONGEST_SECRET = 65536
 
 
 class NoSuchCloudError(NotFoundError):
-    """There is no orchestration service where one is wanted, or nothing to log in with."""
+    """The orchestration service or the credentials for it do not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Place of an orchestration service. None is as for the cloud of the stack."""
+    """Place of an orchestration service. None means the value of the stack's own cloud."""
 
     region: str | None = None
-    # Contents of a secret: credentials for another cloud.
+    # Payload of the secret with the credentials.
     access: str | None = field(default=None, repr=False)
-    ca_cert: str | None = None  # certificates to check those of the services against, as PEM
-    insecure: bool = False
+    ca_cert: str | None = None  # PEM certificates of the authorities to trust.
+    insecure: bool = False  # Skip the verification of certificates.
 
 
 def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
-    """Return the connection to the cloud and region that a context names.
+    """Return the connection to the cloud and region of an ``OS::Heat::Stack`` context.
 
-    The context is that of an ``OS::Heat::Stack``. Raises :class:`NoSuchCloudError` for a secret
-    with other content, and the fault of the cloud if it cannot be read.
+    Raise :class:`NoSuchCloudError` for a secret with unusable content, and the error of the key
+    manager if it cannot be read.
     """
     given = context or {}
     secret_id = given.get("credential_secret_id")
@@ -62,7 +62,7 @@ def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
 
 
 def fault_of(cloud: Any, context: Any) -> str | None:
-    """Return why a context names no orchestration service; None if it does."""
+    """Return why a context has no orchestration service, or None."""
     if not isinstance(context, Mapping) or unknown_in(context) is not None:
         return None
     try:
@@ -82,7 +82,7 @@ def fault_of(cloud: Any, context: Any) -> str | None:
 
 
 def login_of(access: str) -> tuple[str, Mapping[str, Any]]:
-    """Return the kind of login and its options, as the content of a secret has them."""
+    """Return the auth type and its options from the payload of a secret."""
     try:
         content = json.loads(access)
         kind, options = content["auth_type"], content["auth"]

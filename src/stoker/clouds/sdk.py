@@ -42,18 +42,18 @@ from stoker.kernel.tracing import span
 
 _WORD = re.compile(r"[a-z_-]{2,30}")
 _MOST_WORDS = 6
-REQUEST_ID = "X-Openstack-Request-Id"  # header with the id of the request that causes a call
+REQUEST_ID = "X-Openstack-Request-Id"  # Header with the id of the request that causes a call.
 _USUAL: tuple[tuple[str, Any], ...] = ()
 _READING = frozenset({"GET", "HEAD", "OPTIONS"})
-_OTHER_CLOUD = "other-cloud"  # service name for calls to other clouds, whatever they are to
+_OTHER_CLOUD = "other-cloud"  # Service under which calls to other clouds are counted.
 _MOST_PLACES = 32
-# Seconds during which a service missing in the catalog is not searched for again.
+# A service missing in the catalog is not looked up in a new one for this many seconds.
 _CATALOG_STANDS = 60.0
-# Called with service type, HTTP status (0 if no answer came), seconds, the pause that the answer
-# asks for, and the kind of the call: its method and the collection.
+# Called with service type, HTTP status (0 without a response), seconds, requested pause and kind of
+# the call (method and collection).
 Observer = Callable[[str, int, float, float | None, str], None]
 
-# openstacksdk 4.x warns, at each request, of a parameter that it passes itself
+# openstacksdk 4.x warns at each request about a parameter that it passes itself.
 warnings.filterwarnings("ignore", message="The 'service_type' parameter is unnecesary")
 logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 
@@ -61,16 +61,16 @@ logging.getLogger("keystoneauth").setLevel(logging.WARNING)
 class EndpointNotFoundError(exceptions.CatalogException):  # type: ignore[misc] # the library has no types
     """The catalog lacks a service.
 
-    Not keystoneauth's error of this name: of that, openstacksdk makes a service that stays disabled
-    for as long as the connection is used.
+    Keystoneauth's error of this name is not used: openstacksdk would disable the service for the
+    life of the connection.
     """
 
 
 class ChangingSession(requests.Session):
-    """HTTP connections that send no more changes once ``may_change`` raises.
+    """An HTTP session that sends no more changes once ``may_change`` raises.
 
-    It is checked right before a request is sent: one call of a type may make several requests, log
-    in and retry, and its process may have hung at any of these.
+    The check is made right before a request is sent. A call of a resource type may make several
+    requests, log in and retry, and its process may have been suspended at any of these.
     """
 
     def __init__(self, may_change: Callable[[], None]) -> None:
@@ -85,7 +85,7 @@ class ChangingSession(requests.Session):
 
 
 class ObservedSession(session.Session):  # type: ignore[misc] # the library has no types
-    """A session that reports each answer of a service to an observer."""
+    """A session that reports each response to an observer."""
 
     def __init__(
         self,
@@ -115,14 +115,13 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         return self._looked_up(super().get_endpoint_data, auth, wanted)
 
     def get_api_major_version(self, auth: Any = None, **wanted: Any) -> Any:
-        """Return the version that a service has."""
+        """Return the API version of a service."""
         return self._looked_up(super().get_api_major_version, auth, wanted)
 
     def _looked_up(self, look: Callable[..., Any], auth: Any, wanted: Mapping[str, Any]) -> Any:
-        """Look something up in the catalog; fetch a new one if the service is missing.
+        """Look a service up in the catalog; fetch a new catalog if it is missing.
 
-        A catalog comes with a token, and stacks keep theirs while regions and services are added to
-        the cloud.
+        The catalog is part of the token, and stacks keep tokens while operators add services.
         """
         try:
             return look(auth, **wanted)
@@ -138,9 +137,9 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             raise EndpointNotFoundError(str(fault)) from None
 
     def elsewhere(self, place: Place, region: str | None) -> connection.Connection:
-        """Return the connection to another region or cloud, kept with this session.
+        """Return the connection to another region or cloud, cached in this session.
 
-        ``region`` is that of places which name none. Nothing is asked of the cloud yet.
+        ``region`` is the default. No request is sent yet.
         """
         kept = self._places.get(place)
         if kept is None:
@@ -185,7 +184,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         )
 
     def request(self, url: str, method: str, **arguments: Any) -> Any:
-        """Return the answer to one request, as keystoneauth does.
+        """Return the response to a request, as keystoneauth does.
 
         ``auth`` may also be a :class:`UserPassword` of this cloud.
         """
@@ -226,17 +225,17 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
 
 
 def kind_of(method: str, url: str) -> str:
-    """Return the method and the words of a path, without its ids and names."""
+    """Return the method and the path without ids and names."""
     words = urlsplit(url).path.strip("/").split("/")
     known = [word if _WORD.fullmatch(word) else "*" for word in words[:_MOST_WORDS]]
     return f"{method} /{'/'.join(known)}"
 
 
 class _ByToken(v3.Token):  # type: ignore[misc] # the library has no types
-    """Acts with a token as it is: not every token may be exchanged for another one."""
+    """Uses a token unchanged, since not every token may be exchanged for another one."""
 
     def get_auth_ref(self, session: Any, **_: Any) -> Any:
-        """Return the facts of the token, with the catalog."""
+        """Return the content of the token, with the catalog."""
         [method] = self.auth_methods
         headers = {"X-Auth-Token": method.token, "X-Subject-Token": method.token}
         answer = session.get(
@@ -249,7 +248,7 @@ class _ByToken(v3.Token):  # type: ignore[misc] # the library has no types
 
 
 class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
-    """Acts by a trust, and by the one in its place when it is refused."""
+    """Authenticates with a trust, or with its replacement if it is refused."""
 
     def __init__(self, endpoints: Endpoints, trust_id: str, **identity: Any) -> None:
         self._acting = endpoints.current_trust(trust_id)
@@ -257,7 +256,7 @@ class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
         self._renew = endpoints.renew_trust
 
     def get_auth_ref(self, session: Any, **options: Any) -> Any:
-        """Return a token by the trust."""
+        """Return a token for the trust."""
         try:
             return super().get_auth_ref(session, **options)
         except (exceptions.NotFound, exceptions.Unauthorized, exceptions.Forbidden):
@@ -269,7 +268,7 @@ class _ByTrust(v3.Password):  # type: ignore[misc] # the library has no types
 
 
 class Maker:
-    """Makes connections that share HTTP connections and discovery results."""
+    """Creates connections that share HTTP connections and discovery results."""
 
     def __init__(
         self,
@@ -290,10 +289,7 @@ class Maker:
         self._http.mount("https://", adapter)
 
     def connection(self, credentials: Credentials) -> connection.Connection:
-        """Return a connection that acts with these credentials.
-
-        Nothing is asked of the cloud yet.
-        """
+        """Return a connection with these credentials. No request is sent yet."""
         acting = ObservedSession(
             self._observer,
             self._tls,
@@ -348,7 +344,7 @@ def _by_password(auth_url: str, known: UserPassword) -> v3.Password:
 
 
 def _login(access: str) -> Any:
-    """Return the plugin of keystoneauth that logs in as the content of a secret says."""
+    """Return keystoneauth's plugin for the payload of a secret with credentials."""
     kind, options = login_of(access)
     loader = loading.get_plugin_loader(kind)
     known = {option.dest for option in loader.get_options()}
@@ -361,7 +357,7 @@ def _login(access: str) -> Any:
 
 
 def _file_with(certificates: str | None) -> Any:
-    """Return a file with these certificates, deleted after use; None without any."""
+    """Return a temporary file with these certificates, or None."""
     if certificates is None:
         return None
     made = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
@@ -371,7 +367,7 @@ def _file_with(certificates: str | None) -> Any:
 
 
 def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments about certificates for requests to a service."""
+    """Yield the TLS arguments for requests to a service."""
     if own.verify is not None:
         yield "verify", own.verify
     if own.certificate is not None:
@@ -379,7 +375,7 @@ def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:
 
 
 def _options(services: Mapping[str, ServiceAccess]) -> Iterator[tuple[str, str]]:
-    """Yield options for openstacksdk about services, in its terms."""
+    """Yield openstacksdk's options for the services."""
     for name, own in services.items():
         prefix = name.replace("-", "_")
         if own.region:

@@ -1,4 +1,4 @@
-"""Security groups by name or id, as properties of ports and servers name them."""
+"""Resolves security groups by name or id, for ports and servers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ _ID = re.compile(r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE
 
 
 def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
-    """Return the ids of groups given by name or id, each once, in order.
+    """Return the ids of groups by name or id, without duplicates, in order.
 
-    Raises :class:`stoker.kernel.errors.NotFoundError` for a name that no group or more than one
-    has.
+    Raise :class:`stoker.kernel.errors.NotFoundError` for an unknown or ambiguous name.
     """
     ids = []
     for group in groups:
@@ -28,8 +27,7 @@ def group_ids(cloud: Any, groups: Iterable[Any]) -> list[str]:
 
 
 def named_groups(cloud: Any, groups: Sequence[Any], present: Sequence[str]) -> list[Any]:
-    """Return the groups of an object, by the names under which they are among ``groups``; else by
-    id."""
+    """Return the groups of an object, by name if ``groups`` has the name, otherwise by id."""
     names: dict[str, Any] = {}
     for group in groups:
         with suppress(NotFoundError):

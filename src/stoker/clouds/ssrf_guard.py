@@ -1,10 +1,9 @@
-"""HTTP connections to the addresses that are allowed, and to no others, with bounded answers.
+"""Restricts HTTP connections to allowed addresses, and limits responses.
 
-Users name the identity services of other clouds, and so choose the addresses of connections. As
-with templates from the web, a name is resolved once, and the connection goes to the address that
-was checked. Proxies of the environment are not used, since they would resolve the name again. The
-server may belong to the user, too: an answer has a maximum size, and one time limit for head and
-body together.
+Users name the identity services of other clouds, and so choose the addresses of connections. A name
+is resolved once, and the connection goes to the address that was checked. Proxies from the
+environment are ignored, since they would resolve the name again. The server may belong to the user,
+too, so responses have a maximum size and one time limit for head and body together.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ from urllib3.exceptions import NameResolutionError
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.remote_clouds import NoSuchCloudError
 
-# Bytes of an unpacked response: a large stack with its template has less.
+# Bytes of an unpacked response. A large stack with its template is smaller.
 _LONGEST = 16 * 1024 * 1024
-_SECONDS = 60.0  # for a response, from the first line of its head to the end of its body
+_SECONDS = 60.0  # From the first line of the head to the end of the body.
 _PIECE = 65536
 _PACKING = ("content-encoding", "content-length", "transfer-encoding")
 
@@ -43,8 +42,11 @@ def guarded(
     longest: int = _LONGEST,
     seconds: float = _SECONDS,
 ) -> requests.Session:
-    """Return the session, whose connections raise :class:`NoSuchCloudError` from now on where they
-    may not go. An answer that is longer, or takes longer, ends with a RequestException."""
+    """Restrict the connections of a session; return the session.
+
+    A connection to another address raises :class:`NoSuchCloudError`. A response that is too large
+    or too slow raises a RequestException.
+    """
     session.trust_env = False
     for scheme in ("http://", "https://"):
         session.mount(scheme, _Adapter(hosts, longest, seconds))
@@ -80,7 +82,7 @@ class _Adapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = pools
 
     def send(self, request: Any, *args: Any, **options: Any) -> requests.Response:
-        """Return the answer, whose body is read already."""
+        """Return the response, with its body already read."""
         began = time.monotonic()
         try:
             with closing(super().send(request, *args, **options)) as answer:
@@ -96,8 +98,7 @@ class _Adapter(HTTPAdapter):
         return self.build_response(request, read)
 
     def _read(self, answer: urllib3.HTTPResponse) -> bytes:
-        """Return the body, piece by piece as it arrives: who sends too much shall not be waited
-        for."""
+        """Read the body in pieces, so that a body that is too large is refused early."""
         body = bytearray()
         try:
             while piece := answer.read1(_PIECE, decode_content=True):
@@ -112,7 +113,7 @@ class _Adapter(HTTPAdapter):
 
 
 class _Answer(HTTPResponse):
-    """An answer that is read until its time is over."""
+    """A response with a deadline."""
 
     within = _SECONDS
 
@@ -123,9 +124,10 @@ class _Answer(HTTPResponse):
 
 
 class _Until(RawIOBase):
-    """A reader of a socket with a deadline.
+    """A socket reader with a deadline.
 
-    Each read waits for the remaining time only; the timeout of a socket restarts with every byte.
+    A socket's own timeout restarts with every byte; here each read waits only for the remaining
+    time.
     """
 
     def __init__(self, until: float, sock: socket.socket, raw: RawIOBase) -> None:
@@ -136,11 +138,11 @@ class _Until(RawIOBase):
         self._pause = sock.gettimeout()
 
     def readable(self) -> bool:
-        """It is."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read at least one byte. Raises TimeoutError at the deadline."""
+        """Read at least one byte. Raise TimeoutError at the deadline."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -168,7 +170,7 @@ class _Secure(HTTPSConnection):
 
 
 def _connected(self: Any, connect: Callable[[], socket.socket]) -> socket.socket:
-    """Return a socket to an allowed address of the host; certificates are those of its name."""
+    """Return a socket to an allowed address; certificates are verified for the host's name."""
     name = self._dns_host
     try:
         found = socket.getaddrinfo(name, self.port, type=socket.SOCK_STREAM)

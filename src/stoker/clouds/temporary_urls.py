@@ -1,8 +1,9 @@
-"""Temporary URLs of the object store that the catalog names.
+"""Recognizes temporary URLs of the cloud's own object store.
 
-Templates may be fetched from them although the object store has a private address. The holder of
-such a URL may read the object, and the request carries no token of this service. A URL counts if it
-names an object of that store and has a signature; other URLs of the same host stay closed.
+Templates may be fetched from these even if the object store has a private address. The owner of
+such a URL may read the object anyway, and the request contains no token of this service. A URL
+counts if it names an object of that store and has a signature; other URLs of the same host are
+refused.
 """
 
 from __future__ import annotations
@@ -19,12 +20,11 @@ from stoker.kernel.clock import Clock
 from stoker.kernel.log import Log
 
 _SERVICE = "object-store"
-# Interfaces whose addresses count; None for the one that this service uses.
-_INTERFACES = ("public", None)
+_INTERFACES = ("public", None)  # None is the interface that this service uses.
 _VERSION = "v1"
 _OBJECT_PARTS = 3  # account, container, and at least one part of the object's name
 _KNOWN_FOR_SECONDS = 60.0
-# Hosts that all parsers of URLs read in the same way; without a user name.
+# Hosts that all URL parsers read in the same way, without a user name.
 _PLAIN_HOST = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
 _PORTS = {"http": 80, "https": 443}
 
@@ -32,7 +32,7 @@ log = Log(__name__)
 
 
 class TemporaryUrls:
-    """Knows the temporary URLs of the cloud's own object store."""
+    """Checks for temporary URLs of the cloud's own object store."""
 
     def __init__(
         self, sessions: Sessions, workers: Workers, credentials: Credentials, clock: Clock
@@ -48,7 +48,7 @@ class TemporaryUrls:
         return is_temporary(url, await self._stores())
 
     async def _stores(self) -> tuple[str, ...]:
-        """Return the addresses of the object store; none while the catalog cannot be read."""
+        """Return the addresses of the object store; none if the catalog cannot be read."""
         until, stores = self._known
         if until > self._clock.now():
             return stores

@@ -1,10 +1,9 @@
-"""Templates by URL: fetched within bounds, or not at all.
+"""Fetches templates by URL.
 
-The sender of a request chooses the addresses that the service connects to. So it connects to public
-addresses only, and for temporary URLs to the cloud's own object store, unless the operator allows
-more. Each name is resolved once, the addresses are checked, and the connection goes to the address
-that was checked; redirects are followed in the same way. All refusals read alike, since differences
-would show hosts inside the operator's network.
+The client chooses the URL. So the service connects only to public addresses, to temporary URLs of
+the cloud's own object store, and to hosts that the operator allows. A name is resolved once, and
+the connection goes to the address that was checked. Redirects are treated in the same way. All
+errors have the same text, since differences would reveal hosts in the operator's network.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ else:
 
 _SCHEMES = ("http", "https")
 _MOST_REDIRECTS = 3
-Resolve = Callable[[str, int], Awaitable[Sequence[str]]]  # resolves host name and port to addresses
-# Whether a URL of the cloud's own object store may be read from any address.
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]  # (host name, port) -> addresses
+# Returns whether a URL is one of the cloud's own object store, at any address.
 IsOwn = Callable[[str], Awaitable[bool]]
 
 log = Log(__name__)
 
 
 class WebLimits(Struct, frozen=True):
-    """Settings of the operator for templates by URL."""
+    """The operator's settings for templates by URL."""
 
-    allowed: bool = True  # whether any URL is fetched
-    seconds: float = 10.0  # for each template
-    size: int = 524288  # bytes of a template
-    hosts: AllowedHosts = field(default_factory=AllowedHosts)  # besides public addresses
+    allowed: bool = True  # false disables templates by URL
+    seconds: float = 10.0  # seconds for each template
+    size: int = 524288  # maximum bytes of a template
+    hosts: AllowedHosts = field(default_factory=AllowedHosts)  # allowed although not public
 
 
 class _UnusableAnswerError(Exception):
@@ -51,19 +50,19 @@ class _UnusableAnswerError(Exception):
 
 
 async def resolve(host: str, port: int) -> Sequence[str]:
-    """Return the addresses of a host, as the system knows them."""
+    """Return the addresses of a host from the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(address[0]) for *_, address in found]
 
 
 async def never(url: str) -> bool:
-    """For a service without an object store."""
+    """Return False, for a service without an object store."""
     return False
 
 
 class WebTemplates:
-    """Fetches templates over HTTP. ``transport`` is for tests; None is the network."""
+    """Fetches templates over HTTP. ``transport`` is for tests; None means the network."""
 
     def __init__(
         self,
@@ -79,7 +78,7 @@ class WebTemplates:
         self._certificates: ssl.SSLContext | None = None
 
     async def __call__(self, url: str) -> str:
-        """Return the text at ``url``. Raises ValidationError with the requirements."""
+        """Return the text at ``url``. Raise ValidationError, with the requirements for URLs."""
         if not self._limits.allowed:
             raise _refused("This service does not fetch templates: send the template itself.")
         try:
@@ -118,7 +117,7 @@ class WebTemplates:
         raise _UnusableAnswerError("too many redirects")
 
     async def _request(self, client: httpx.AsyncClient, target: httpx.URL) -> httpx.Request:
-        """Return a request to the address of a host; name and certificate are those of the host."""
+        """Return a request to an address, with the host's name in header and certificate check."""
         if target.scheme not in _SCHEMES or not target.host:
             raise _UnusableAnswerError("no address of the web")
         port = target.port or (443 if target.scheme == "https" else 80)

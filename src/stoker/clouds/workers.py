@@ -1,6 +1,6 @@
-"""Threads for blocking calls to clouds, admitted by each service's limit.
+"""Runs blocking cloud calls on threads, within the limit of each service.
 
-In: a service and a function that blocks. Out: its result. A call first waits on the event loop for
+A service and a blocking function go in, its result comes out. A call first waits on the event loop for
 a place within the limit of its service, and uses a thread only once it can start. A caller that has
 to do something between the two, such as a commit, uses :meth:`Workers.admission`. Tested by
 tests/clouds/test_concurrency.py.
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 
 
 class _Throttle:
-    """The limit of a service, and who waits for a place in it, first come first served."""
+    """The limit of a service with its queue of waiting calls, first in, first out."""
 
     def __init__(self, limit: ConcurrencyLimit) -> None:
         self.limit = limit
@@ -131,7 +131,7 @@ class Workers:
         return {service: self.load(service) for service in list(self._gates)}
 
     def limit(self, service: str) -> ConcurrencyLimit:
-        """Return the limit of a service, made when it is first asked for."""
+        """Return the limit of a service; create it at the first request."""
         return self._gate(service).limit
 
     def share(self, among: int) -> None:
@@ -148,7 +148,7 @@ class Workers:
         retry_after: float | None,
         kind: str = "",
     ) -> None:
-        """Hand an answer to the service's limit. May be called from any thread."""
+        """Report a response to the limit of the service. Thread-safe."""
         self._gate(service).limit.observe(status, seconds, retry_after, kind)
 
     async def run(self, service: str | None, call: Callable[[], Answer]) -> Answer:

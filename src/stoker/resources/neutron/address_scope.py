@@ -1,7 +1,6 @@
 """OS::Neutron::AddressScope: subnet pools whose addresses do not overlap.
 
-Address scopes have neither description nor tags: one that the user has named is not found again
-after a lost create.
+Address scopes have neither a description nor tags, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class AddressScope(Shareable):
         "shared": declare.SHARED,
         "tenant_id": declare.checked(
             "keystone.project",
-            "Id of the project that is to own the object; an administrator's privilege.",
+            "Id of the project that owns the object. For administrators only.",
             finder=Finder("identity", "project"),
         ),
     }

@@ -1,4 +1,4 @@
-"""The agents of the network service that host an object: lists set by requests of their own."""
+"""Agents of the network service that host an object, set by follow-up requests."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from stoker.schema.resource_type import Call
 def hosted_by(
     collection: Collection, property_name: str, hosts: str, hosted: str
 ) -> FollowUpRequest:
-    """Return a property that names the agent, or lists the agents, that host an object.
+    """Return the follow-up request for a property that names the agents of an object.
 
-    ``hosts`` is the path under the object that lists its agents, ``hosted`` the path under an agent
-    that lists what it hosts, as ``dhcp-agents`` and ``dhcp-networks``.
+    ``hosts`` is the path below the object that lists its agents, ``hosted`` the path below an agent
+    that lists its objects, such as ``dhcp-agents`` and ``dhcp-networks``.
     """
 
     def place(call: Call) -> None:

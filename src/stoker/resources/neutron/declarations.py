@@ -42,7 +42,7 @@ PORT_RANGE_MAX = declare.integer(
 REMOTE_IP_PREFIX = declare.checked("net_cidr", "Addresses of the remote side, in CIDR notation.")
 
 PORT_SECURITY = Attribute(
-    "Whether the service drops traffic from forged addresses.",
+    "Drop traffic from addresses that a port does not own.",
     type=Type.BOOLEAN,
     support=since("5.0.0"),
 )
@@ -50,17 +50,17 @@ QOS_POLICY_ID = Attribute(
     "Id of the quality of service policy.", type=Type.STRING, support=since("6.0.0")
 )
 
-GATEWAY = "router gateway"  # the kind of parts that gateways of routers are
+GATEWAY = "router gateway"
 
 
 def gateway_part(router: str) -> str:
-    """Return the gateway of a router."""
+    """Return the shared part for the gateway of a router."""
     return f"{GATEWAY} {router}"
 
 
-ROUTES = "route"  # the kind of parts that routes of routers are
+ROUTES = "route"
 
 
 def route_part(router: str, route: Mapping[str, Any]) -> str:
-    """Return a route of a router."""
+    """Return the shared part for a route of a router."""
     return f"{ROUTES} {router} {route['destination']} {route['nexthop']}"

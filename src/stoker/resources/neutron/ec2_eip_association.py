@@ -1,4 +1,4 @@
-"""AWS::EC2::EIPAssociation: leads a floating IP to a server, in CloudFormation's words."""
+"""AWS::EC2::EIPAssociation: associates a floating IP with a server or an interface."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OUT = "AWS::EC2::VPCGatewayAttachment"
 
 
 class ElasticIpAssociation(ManagedType):
-    """Leads a floating IP to a server or an interface."""
+    """An association of a floating IP with a server or an interface."""
 
     type_name = "AWS::EC2::EIPAssociation"
     description = "Associates an address with a server or an interface."
@@ -34,13 +34,13 @@ class ElasticIpAssociation(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Associate the address; repeating it changes nothing."""
+        """Associate the address. Repeating it changes nothing."""
         address, port = self.ends(call)
         FLOATING_IPS.update(call.cloud, address, {"port_id": port})
         return Done(f"{address}:{port}")
 
     def ends(self, call: Call) -> tuple[str, str]:
-        """Return the ids of the floating IP, and of the port that it leads to."""
+        """Return the ids of the floating IP and of its port."""
         return self.floating_ip(call), _port(call)
 
     def floating_ip(self, call: Call) -> str:
@@ -55,7 +55,7 @@ class ElasticIpAssociation(ManagedType):
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Disassociate the address, unless it leads elsewhere."""
+        """Disassociate the address, unless it is associated with another port now."""
         address, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, address) if address else None
         if found is not None and found.get("port_id") == port:
@@ -63,18 +63,17 @@ class ElasticIpAssociation(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """Return the association, if the address leads to the port."""
+        """Return the association, if the address is associated with the port."""
         address, port = self.ends(call)
         found = FLOATING_IPS.find(call.cloud, address)
         return f"{address}:{port}" if found and found.get("port_id") == port else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the association that the address has, with whichever port: a create would replace
-        it."""
+        """Return the association of the address with any port, which a create would replace."""
         return associations(call.cloud, self.ends(call)[0])
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the association of the address."""
+        """Return the association of the address as shared part."""
         address = (call.physical_id or "").partition(":")[0]
         return {association_part(address or self.floating_ip(call))}
 
@@ -89,7 +88,7 @@ class ElasticIpAssociation(ManagedType):
         return {**call.properties, "InstanceId": None, "NetworkInterfaceId": found["port_id"]}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the address still leads to the port."""
+        """Check that the address is still associated with the port."""
         address, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, address) if address else None
         if found is None or found.get("port_id") != port:
@@ -97,7 +96,7 @@ class ElasticIpAssociation(ManagedType):
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """One address, and one place to lead it to."""
+        """Check that one address, and one server or interface is given."""
         return [
             Diagnostic("invalid-association", f"one of {one} and {other} must be given")
             for one, other in (("EIP", "AllocationId"), ("InstanceId", "NetworkInterfaceId"))
@@ -107,7 +106,7 @@ class ElasticIpAssociation(ManagedType):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the ways out: without one no router leads to the external network."""
+        """Return the routers to the external network; the association needs one of them."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)
 
 

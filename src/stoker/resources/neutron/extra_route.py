@@ -1,6 +1,6 @@
-"""OS::Neutron::ExtraRoute: one route of a router, as earlier releases of Heat had it.
+"""OS::Neutron::ExtraRoute: one route of a router.
 
-It has no object of its own: its id is that of the router and the route.
+The route is an entry in a list of the router, so the id consists of router and route.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from stoker.schema.support import Support, SupportStatus
 
 
 class ExtraRoute(ManagedType):
-    """A route."""
+    """One route of a router."""
 
     type_name = "OS::Neutron::ExtraRoute"
-    description = "A route added to a router, beside those that it has."
+    description = "A route that is added to the routes of a router."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED)
     extension = "extraroute-atomic"
@@ -55,27 +55,27 @@ class ExtraRoute(ManagedType):
         return _id(call) if _route(call) in present else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the route."""
+        """Return the route as shared part."""
         return {route_part(_router_of(call), _route(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the route as it was made, if the router has it."""
+        """Return the properties of the route, if the router has it."""
         return None if self.find(call) is None else {**_route(call), **_router(call)}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the router still has the route."""
+        """Check that the router still has the route."""
         if self.find(call) is None:
             return Failed(f"the router {call.properties['router_id']} lacks the route")
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The router as it is."""
+        """Return the router."""
         return {"show": ROUTERS.get(call.cloud, call.properties["router_id"])}
 
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the router's interfaces: a next hop must be on one of them."""
+        """Return the router's interfaces, since the next hop must be on one of them."""
         return frozenset(interfaces_of(properties.get("router_id"), others))
 
 
@@ -88,8 +88,7 @@ def _router(call: Call) -> Object:
 
 
 def _router_of(call: Call) -> str:
-    """Return the router that has the route; the property may be a name that another router has by
-    now."""
+    """Return the router that has the route. Its name may belong to another router now."""
     own = (call.physical_id or "").partition(":")[0]
     return own or str(call.properties["router_id"])
 

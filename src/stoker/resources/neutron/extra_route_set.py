@@ -1,6 +1,6 @@
-"""OS::Neutron::ExtraRouteSet: routes added to a router.
+"""OS::Neutron::ExtraRouteSet: several routes of a router.
 
-It has no object of its own: its id is that of the router.
+The routes are entries in a list of the router, whose id is the physical id.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
-_BEFORE = "before"  # key of the data: the routes among them that the router had before the create
+_BEFORE = "before"  # Key of the data: routes of this set that the router had before the create.
 
 
 class ExtraRouteSet(ManagedType):
     """Routes of a router."""
 
     type_name = "OS::Neutron::ExtraRouteSet"
-    description = "Routes added to a router, beside those that it has."
+    description = "Routes that are added to the routes of a router."
     service = "network"
     unique = True
     finds_own = True
@@ -39,9 +39,9 @@ class ExtraRouteSet(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Add the routes that the router does not have yet.
+        """Add the missing routes.
 
-        Those that others have added are recorded first: they are never removed.
+        Routes that exist already are recorded first. They belong to others and are never removed.
         """
         if _BEFORE not in call.data:
             router = str(call.properties["router"])
@@ -56,7 +56,7 @@ class ExtraRouteSet(ManagedType):
         return Done(str(call.properties["router"]))
 
     def update(self, call: Call) -> Outcome:
-        """Remove the old routes, add the new ones."""
+        """Remove the old routes, then add the new ones."""
         before, after = _routes(call.update.previous), _routes(call.properties)
         outdated = [route for route in before if route not in after]
         _change(call, "remove_extraroutes", call.object_id, _own(call, outdated))
@@ -80,12 +80,12 @@ class ExtraRouteSet(ManagedType):
         return str(call.properties["router"]) if complete else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the routes."""
+        """Return the routes as shared parts."""
         router = call.physical_id or str(call.properties["router"])
         return {route_part(router, route) for route in _routes(call.properties)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Those of the routes that the router has; any others are not of this set."""
+        """Return the routes of this set that the router has."""
         router = ROUTERS.find(call.cloud, call.object_id)
         if router is None:
             return None
@@ -94,7 +94,7 @@ class ExtraRouteSet(ManagedType):
         return {"router": router["id"], "routes": routes}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the router still has all the routes."""
+        """Check that the router still has all the routes."""
         router = ROUTERS.find(call.cloud, call.physical_id or "")
         present = (router or {}).get("routes") or []
         missing = [route for route in _routes(call.properties) if route not in present]
@@ -103,13 +103,13 @@ class ExtraRouteSet(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The router as it is."""
+        """Return the router."""
         return {"show": ROUTERS.get(call.cloud, call.object_id)}
 
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the router's interfaces and gateway subnets: a next hop must be on one of them."""
+        """Return the router's interfaces and gateway subnets, since next hops must be on them."""
         router = properties.get("router")
         source = unknown_in(router)
         itself = source.sources & others.keys() if source is not None else set()
@@ -117,7 +117,7 @@ class ExtraRouteSet(ManagedType):
 
 
 def _own(call: Call, routes: Iterable[Object]) -> list[Object]:
-    """Those of the routes that nothing but this resource has added."""
+    """Return the routes that only this resource added."""
     kept = call.data.get(_BEFORE, ())
     own = [route for route in routes if route not in kept]
     return [route for route in own if route_part(call.object_id, route) not in call.shared]

@@ -1,4 +1,4 @@
-"""OS::Neutron::Firewall: a firewall before the networks of a project."""
+"""OS::Neutron::Firewall: a firewall for the routers of a project."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Firewall(RestResource):
     """A firewall."""
 
     type_name = "OS::Neutron::Firewall"
-    description = "A firewall before the networks of a project."
+    description = "A firewall for the routers of a project."
     service = "network"
     extension = "fwaas"
     collection = collection("network", "firewall", path="/fw/firewalls")

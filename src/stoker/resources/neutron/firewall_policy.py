@@ -1,4 +1,4 @@
-"""OS::Neutron::FirewallPolicy: the rules of a firewall, in their order."""
+"""OS::Neutron::FirewallPolicy: an ordered list of firewall rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class FirewallPolicy(RestResource):
     """A firewall policy."""
 
     type_name = "OS::Neutron::FirewallPolicy"
-    description = "The rules of a firewall, in their order."
+    description = "An ordered list of firewall rules."
     service = "network"
     extension = "fwaas"
     collection = collection(
@@ -22,17 +22,15 @@ class FirewallPolicy(RestResource):
 
     properties = {
         "audited": declare.boolean(
-            "Whether somebody has looked at the policy.", default=False, update_allowed=True
+            "Whether the policy was audited.", default=False, update_allowed=True
         ),
         "description": declare.DESCRIPTION,
-        "firewall_rules": declare.sequence(
-            "Ids of the rules, in their order.", update_allowed=True
-        ),
+        "firewall_rules": declare.sequence("Ids of the rules, in order.", update_allowed=True),
         "name": declare.NAME,
         "shared": declare.SHARED,
     }
     attributes = {
-        "audited": Attribute("Whether somebody has looked at the policy.", Type.STRING),
+        "audited": Attribute("Whether the policy was audited.", Type.STRING),
         "description": Attribute("Description of the object.", Type.STRING),
         "firewall_rules": Attribute("Ids of the rules.", Type.LIST),
         "name": Attribute("Name of the object.", Type.STRING),

@@ -1,4 +1,4 @@
-"""OS::Neutron::FirewallRule: which traffic a firewall lets through, or does not."""
+"""OS::Neutron::FirewallRule: allows or denies traffic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FirewallRule(RestResource):
     """A firewall rule."""
 
     type_name = "OS::Neutron::FirewallRule"
-    description = "Says which traffic a firewall lets through, or does not."
+    description = "Allows or denies certain traffic through a firewall."
     service = "network"
     extension = "fwaas"
     collection = collection(
@@ -27,16 +27,18 @@ class FirewallRule(RestResource):
 
     properties = {
         "action": declare.choice(
-            ["allow", "deny"], "What becomes of the traffic.", default="deny", update_allowed=True
+            ["allow", "deny"], "Action for the traffic.", default="deny", update_allowed=True
         ),
         "description": declare.DESCRIPTION,
         "destination_ip_address": declare.checked(
-            "net_cidr", "Where the traffic goes, in CIDR notation.", update_allowed=True
+            "net_cidr", "Destination addresses in CIDR notation.", update_allowed=True
         ),
         "destination_port": declare.string(
-            "Port or range of ports that it goes to.", update_allowed=True
+            "Destination port, or range of ports.", update_allowed=True
         ),
-        "enabled": declare.boolean("Whether the rule counts.", default=True, update_allowed=True),
+        "enabled": declare.boolean(
+            "Whether the rule is enabled.", default=True, update_allowed=True
+        ),
         "ip_version": declare.choice(
             ["4", "6"], "IP version of the traffic.", default="4", update_allowed=True
         ),
@@ -49,26 +51,24 @@ class FirewallRule(RestResource):
         ),
         "shared": declare.SHARED,
         "source_ip_address": declare.checked(
-            "net_cidr", "Where the traffic comes from, in CIDR notation.", update_allowed=True
+            "net_cidr", "Source addresses in CIDR notation.", update_allowed=True
         ),
-        "source_port": declare.string(
-            "Port or range of ports that it comes from.", update_allowed=True
-        ),
+        "source_port": declare.string("Source port, or range of ports.", update_allowed=True),
     }
     attributes = {
-        "action": Attribute("What becomes of the traffic.", Type.STRING),
+        "action": Attribute("Action for the traffic.", Type.STRING),
         "description": Attribute("Description of the object.", Type.STRING),
-        "destination_ip_address": Attribute("Where the traffic goes.", Type.STRING),
-        "destination_port": Attribute("Port that it goes to.", Type.STRING),
-        "enabled": Attribute("Whether the object can be used.", Type.STRING),
+        "destination_ip_address": Attribute("Destination addresses.", Type.STRING),
+        "destination_port": Attribute("Destination port.", Type.STRING),
+        "enabled": Attribute("Whether the rule is enabled.", Type.STRING),
         "firewall_policy_id": Attribute("Id of the policy.", Type.STRING),
         "ip_version": Attribute("IP version of the traffic.", Type.STRING),
         "name": Attribute("Name of the object.", Type.STRING),
-        "position": Attribute("Place in the policy.", Type.STRING),
+        "position": Attribute("Position in the policy.", Type.STRING),
         "protocol": Attribute("Protocol of the traffic.", Type.STRING),
         "shared": Attribute("Whether other projects can use the object.", Type.STRING),
-        "source_ip_address": Attribute("Where the traffic comes from.", Type.STRING),
-        "source_port": Attribute("Port that it comes from.", Type.STRING),
+        "source_ip_address": Attribute("Source addresses.", Type.STRING),
+        "source_port": Attribute("Source port.", Type.STRING),
         "tenant_id": Attribute("Id of the project.", Type.STRING),
         "show": declare.SHOW,
     }

@@ -1,6 +1,6 @@
 """OS::Neutron::FloatingIP: an address of an external network.
 
-It has no name: its marker is its description.
+Floating IPs have no name. The description holds the marker.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class FloatingIP(RestResource):
         ),
         "fixed_ip_address": FIXED_IP_ADDRESS,
         "floating_ip_address": declare.checked(
-            "ip_addr", "The address itself, to request a specific one.", support=since("5.0.0")
+            "ip_addr", "Specific address to request.", support=since("5.0.0")
         ),
         "floating_network": declare.by_name(
             "neutron.network", "External network", required=True, support=since("2014.2")
@@ -50,28 +50,26 @@ class FloatingIP(RestResource):
             "floating_network", "neutron.network", hidden("5.0.0", deprecated("2014.2"))
         ),
         "floating_subnet": declare.by_name(
-            "neutron.subnet", "External subnet to take the address from", support=since("9.0.0")
+            "neutron.subnet", "External subnet of the address", support=since("9.0.0")
         ),
         "port_id": declare.by_name(
             "neutron.port",
             "Port",
             update_allowed=True,
-            interruption=Interruption("connections through the address are dropped"),
+            interruption=Interruption("connections through the address are interrupted"),
         ),
         "value_specs": declare.mapping(
-            "Further fields, passed to the service as they are.", default={}
+            "Additional fields, passed to the service unchanged.", default={}
         ),
     }
     attributes = {
-        "fixed_ip_address": Attribute(
-            "Fixed address that the floating IP is mapped to.", type=Type.STRING, cached=False
-        ),
-        "floating_ip_address": Attribute(
-            "The address itself, to request a specific one.", type=Type.STRING
-        ),
+        "fixed_ip_address": Attribute("Fixed address of the port.", type=Type.STRING, cached=False),
+        "floating_ip_address": Attribute("The floating IP address.", type=Type.STRING),
         "floating_network_id": Attribute("Id of the external network.", type=Type.STRING),
         "port_id": Attribute("Id of the associated port.", type=Type.STRING, cached=False),
-        "router_id": Attribute("Id of the router that the floating IP uses.", type=Type.STRING),
+        "router_id": Attribute(
+            "Id of the router between external network and port.", type=Type.STRING
+        ),
         "tenant_id": Attribute("Id of the project.", type=Type.STRING),
         "show": declare.SHOW,
     }
@@ -86,13 +84,13 @@ class FloatingIP(RestResource):
         return body
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the association with a port."""
+        """Return the association with a port as shared part."""
         if call.physical_id is None or call.properties.get("port_id") is None:
             return ()
         return {association_part(call.physical_id)}
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the address of a port that the floating IP leads to."""
+        """Return the port's address: only one floating IP can be associated with it."""
         port, address = properties.get("port_id"), properties.get("fixed_ip_address")
         if not isinstance(port, str):
             return {}
@@ -101,7 +99,7 @@ class FloatingIP(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """What connects the address to its port: external subnets, router, interfaces."""
+        """Return the external subnets, routers and interfaces between the address and its port."""
         network = given(properties, "floating_network", "floating_network_id")
         return frozenset(
             subnets_of(network, others)

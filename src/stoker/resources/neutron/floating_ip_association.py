@@ -1,6 +1,6 @@
-"""OS::Neutron::FloatingIPAssociation: a floating IP associated with a port.
+"""OS::Neutron::FloatingIPAssociation: associates a floating IP with a port.
 
-It has no object of its own: its id is made of both, ``<floating IP>:<port>``.
+The association is a field of the floating IP, so the id is ``<floating IP>:<port>``.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from stoker.resources.shared.port_addresses import LEADS, association_part, asso
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
-_MOVED = Interruption("connections through the address are dropped")
+_MOVED = Interruption("connections through the address are interrupted")
 
 
 class FloatingIPAssociation(ManagedType):
-    """Associates a floating IP with a port."""
+    """An association of a floating IP with a port."""
 
     type_name = "OS::Neutron::FloatingIPAssociation"
     description = "Associates a floating IP with a port."
@@ -41,7 +41,7 @@ class FloatingIPAssociation(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Associate the address with the port; repeating it changes nothing."""
+        """Associate the address with the port. Repeating it changes nothing."""
         floating_ip, port = call.properties["floatingip_id"], call.properties["port_id"]
         body = {"port_id": port}
         if call.properties.get("fixed_ip_address") is not None:
@@ -56,7 +56,7 @@ class FloatingIPAssociation(ManagedType):
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Disassociate the address, unless it has moved elsewhere."""
+        """Disassociate the address, unless it is associated with another port now."""
         floating_ip, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
         if found is not None and port and found.get("port_id") == port:
@@ -70,16 +70,15 @@ class FloatingIPAssociation(ManagedType):
         return f"{floating_ip}:{port}" if found and found.get("port_id") == port else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the association that the address has, with whichever port: a create would replace
-        it."""
+        """Return the association of the address with any port, which a create would replace."""
         return associations(call.cloud, call.properties["floatingip_id"])
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the association of the floating IP."""
+        """Return the association of the floating IP as shared part."""
         return {association_part(call.properties["floatingip_id"])}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Where the floating IP leads to; one that leads nowhere is associated with nothing."""
+        """Return floating IP and port; None if the floating IP has no port."""
         found = FLOATING_IPS.find(call.cloud, call.object_id.partition(":")[0])
         if found is None or not found.get("port_id"):
             return None
@@ -87,7 +86,7 @@ class FloatingIPAssociation(ManagedType):
         return {"floatingip_id": found["id"], **told}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the address is still associated with the port."""
+        """Check that the address is still associated with the port."""
         floating_ip, _, port = (call.physical_id or "").partition(":")
         found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
         if found is None or found.get("port_id") != port:
@@ -95,7 +94,7 @@ class FloatingIPAssociation(ManagedType):
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """The floating IP as it is."""
+        """Return the floating IP."""
         floating_ip = (call.physical_id or "").partition(":")[0]
         return {"show": FLOATING_IPS.get(call.cloud, floating_ip)}
 

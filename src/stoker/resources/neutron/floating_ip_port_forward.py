@@ -1,6 +1,6 @@
-"""OS::Neutron::FloatingIPPortForward: a port of a floating IP that leads to a port of a server.
+"""OS::Neutron::FloatingIPPortForward: forwards a port of a floating IP to a server.
 
-An address has each of its ports once for each protocol.
+Each port of an address can be forwarded once for each protocol.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class FloatingIPPortForward(RestResource):
     """A forwarded port."""
 
     type_name = "OS::Neutron::FloatingIPPortForward"
-    description = "Leads a port of a floating IP to a port of a server."
+    description = "Forwards a port of a floating IP to a port of a server."
     service = "network"
     support = since("19.0.0")
     extension = "floating-ip-port-forwarding"
@@ -53,7 +53,7 @@ class FloatingIPPortForward(RestResource):
             "neutron.port", "Port of the server in the network", required=True, update_allowed=True
         ),
         "internal_port_number": declare.integer(
-            "Port at which the server listens.",
+            "TCP or UDP port of the server.",
             update_allowed=True,
             constraints=(Range(min=1, max=65535),),
         ),
@@ -66,5 +66,5 @@ class FloatingIPPortForward(RestResource):
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all that the address forwards."""
+        """List all forwarded ports of the address."""
         return self.of(call).select(call.cloud)

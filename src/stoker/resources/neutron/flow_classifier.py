@@ -1,4 +1,4 @@
-"""OS::Neutron::FlowClassifier: which traffic goes through a chain."""
+"""OS::Neutron::FlowClassifier: selects traffic for a chain of service functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class FlowClassifier(RestResource):
     """A flow classifier."""
 
     type_name = "OS::Neutron::FlowClassifier"
-    description = "Says which traffic goes through a chain."
+    description = "Selects traffic for a chain of service functions."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"
@@ -23,31 +23,29 @@ class FlowClassifier(RestResource):
     properties = {
         "description": declare.DESCRIPTION,
         "destination_ip_prefix": declare.checked(
-            "net_cidr", "Where the traffic goes, in CIDR notation."
+            "net_cidr", "Destination addresses in CIDR notation."
         ),
         "destination_port_range_max": declare.integer(
-            "Highest port that it goes to.", constraints=(Range(min=1, max=65535),)
+            "Highest destination port.", constraints=(Range(min=1, max=65535),)
         ),
         "destination_port_range_min": declare.integer(
-            "Lowest port that it goes to.", constraints=(Range(min=1, max=65535),)
+            "Lowest destination port.", constraints=(Range(min=1, max=65535),)
         ),
         "ethertype": declare.choice(["IPv4", "IPv6"], "IP version of the traffic.", default="IPv4"),
         "l7_parameters": declare.mapping(
-            "Further conditions.", support=SupportStatus(Support.UNSUPPORTED)
+            "Additional conditions at layer 7.", support=SupportStatus(Support.UNSUPPORTED)
         ),
         "logical_destination_port": declare.by_name(
-            "neutron.port", "Port that the traffic goes to"
+            "neutron.port", "Destination port of the network"
         ),
-        "logical_source_port": declare.by_name("neutron.port", "Port that the traffic comes from"),
+        "logical_source_port": declare.by_name("neutron.port", "Source port of the network"),
         "name": declare.NAME,
         "protocol": declare.choice(["tcp", "udp", "icmp"], "Protocol of the traffic."),
-        "source_ip_prefix": declare.checked(
-            "net_cidr", "Where the traffic comes from, in CIDR notation."
-        ),
+        "source_ip_prefix": declare.checked("net_cidr", "Source addresses in CIDR notation."),
         "source_port_range_max": declare.integer(
-            "Highest port that it comes from.", constraints=(Range(min=1, max=65535),)
+            "Highest source port.", constraints=(Range(min=1, max=65535),)
         ),
         "source_port_range_min": declare.integer(
-            "Lowest port that it comes from.", constraints=(Range(min=1, max=65535),)
+            "Lowest source port.", constraints=(Range(min=1, max=65535),)
         ),
     }

@@ -1,4 +1,4 @@
-"""OS::Neutron::IKEPolicy: how the two ends of a VPN agree on keys."""
+"""OS::Neutron::IKEPolicy: the key exchange of a VPN."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class IKEPolicy(VPNPolicy):
     """An IKE policy."""
 
     type_name = "OS::Neutron::IKEPolicy"
-    description = "How the two ends of a VPN agree on keys."
+    description = "Key exchange between the two sites of a VPN."
     collection = collection(
         "network", "ikepolicy", path="/vpn/ikepolicies", plural="ikepolicies", words="IKE policy"
     )

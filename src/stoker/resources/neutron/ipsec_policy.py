@@ -1,4 +1,4 @@
-"""OS::Neutron::IPsecPolicy: how the traffic of a VPN is wrapped."""
+"""OS::Neutron::IPsecPolicy: encryption and encapsulation of VPN traffic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class IPsecPolicy(VPNPolicy):
     """An IPsec policy."""
 
     type_name = "OS::Neutron::IPsecPolicy"
-    description = "How the traffic of a VPN is wrapped."
+    description = "Encryption and encapsulation of VPN traffic."
     collection = collection(
         "network",
         "ipsecpolicy",
@@ -32,18 +32,22 @@ class IPsecPolicy(VPNPolicy):
         "auth_algorithm": authentication(update_allowed=False),
         "description": declare.DESCRIPTION,
         "encapsulation_mode": declare.choice(
-            ["tunnel", "transport"], "Whether whole packets are wrapped.", default="tunnel"
+            ["tunnel", "transport"],
+            "Encapsulation of whole packets or only of payloads.",
+            default="tunnel",
         ),
         "encryption_algorithm": encryption(update_allowed=False),
         "lifetime": lifetime(update_allowed=False),
         "name": declare.NAME,
         "pfs": group(update_allowed=False),
         "transform_protocol": declare.choice(
-            ["esp", "ah", "ah-esp"], "Protocol of the wrapped packets.", default="esp"
+            ["esp", "ah", "ah-esp"], "Protocol of the encapsulated packets.", default="esp"
         ),
     }
     attributes = {
         **ATTRIBUTES,
-        "encapsulation_mode": Attribute("Whether whole packets are wrapped.", Type.STRING),
-        "transform_protocol": Attribute("Protocol of the wrapped packets.", Type.STRING),
+        "encapsulation_mode": Attribute(
+            "Encapsulation of whole packets or only of payloads.", Type.STRING
+        ),
+        "transform_protocol": Attribute("Protocol of the encapsulated packets.", Type.STRING),
     }

@@ -1,7 +1,6 @@
-"""OS::Neutron::L2Gateway: devices by which networks meet physical ones.
+"""OS::Neutron::L2Gateway: devices that connect virtual networks to physical ones.
 
-The service has no description for a gateway: one that the user has named is found
-among those of its name.
+L2 gateways have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from stoker.schema.support import since
 
 
 class L2Gateway(RestResource):
-    """A gateway of layer 2."""
+    """A layer-2 gateway."""
 
     type_name = "OS::Neutron::L2Gateway"
-    description = "Devices by which networks meet physical ones."
+    description = "Devices that connect virtual networks to physical ones."
     service = "network"
     support = since("12.0.0")
     extension = "l2-gateway"

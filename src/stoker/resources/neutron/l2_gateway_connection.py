@@ -1,6 +1,6 @@
-"""OS::Neutron::L2GatewayConnection: a network that meets a physical one.
+"""OS::Neutron::L2GatewayConnection: connects a network through a layer-2 gateway.
 
-A gateway has one connection to a network.
+A gateway has at most one connection to a network.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from stoker.schema.support import since
 
 
 class L2GatewayConnection(MakesWay, RestResource):
-    """A connection of a gateway of layer 2."""
+    """A connection of a layer-2 gateway."""
 
     type_name = "OS::Neutron::L2GatewayConnection"
-    description = "Lets a network meet a physical one."
+    description = "Connects a network to a physical one through a gateway."
     service = "network"
     support = since("12.0.0")
     extension = "l2-gateway-connection"

@@ -1,4 +1,4 @@
-"""OS::Neutron::MeteringLabel: what the traffic of routers is counted under."""
+"""OS::Neutron::MeteringLabel: a label for metered router traffic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class MeteringLabel(RestResource):
     """A metering label."""
 
     type_name = "OS::Neutron::MeteringLabel"
-    description = "A name under which the traffic of routers is counted."
+    description = "A label for metered router traffic."
     service = "network"
     support = since("2014.1")
     extension = "metering"
@@ -30,7 +30,7 @@ class MeteringLabel(RestResource):
         "description": declare.string("Description of the object."),
         "name": declare.string("Name of the object. If not given, a name is generated."),
         "shared": declare.boolean(
-            "Whether the label counts the traffic of all projects.",
+            "Whether the label meters the traffic of all projects.",
             default=False,
             support=since("2015.1"),
         ),

@@ -1,6 +1,6 @@
-"""OS::Neutron::MeteringRule: which traffic is counted under a label.
+"""OS::Neutron::MeteringRule: selects traffic for a metering label.
 
-The service takes no two rules of a label that overlap.
+Rules of a label cannot overlap, so a rule is identified by its fields.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class MeteringRule(MakesWay, RestResource):
     """A metering rule."""
 
     type_name = "OS::Neutron::MeteringRule"
-    description = "Says which traffic is counted under a label."
+    description = "Selects traffic for a metering label."
     service = "network"
     support = since("2014.1")
     extension = "metering"
@@ -41,7 +41,7 @@ class MeteringRule(MakesWay, RestResource):
         "direction": declare.choice(
             ["ingress", "egress"], "Direction of the traffic.", default="ingress"
         ),
-        "excluded": declare.boolean("Whether the traffic is left out.", default="False"),
+        "excluded": declare.boolean("Exclude the traffic instead of metering it.", default="False"),
         "metering_label_id": declare.string("Id of the label.", required=True),
         "remote_ip_prefix": declare.string(
             "Addresses of the remote side, in CIDR notation.", required=True
@@ -49,12 +49,12 @@ class MeteringRule(MakesWay, RestResource):
     }
     attributes = {
         "direction": Attribute("Direction of the traffic.", Type.STRING),
-        "excluded": Attribute("Whether the traffic is left out.", Type.STRING),
+        "excluded": Attribute("Exclude the traffic instead of metering it.", Type.STRING),
         "metering_label_id": Attribute("Id of the label.", Type.STRING),
         "remote_ip_prefix": Attribute("Addresses of the remote side.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return the rules of the label."""
+        """List the rules of the label."""
         return self.collection.select(call.cloud, metering_label_id=like["metering_label_id"])

@@ -36,10 +36,10 @@ class Net(Shareable):
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "availability_zone_hints": declare.sequence(
-            "Availability zones to prefer.", support=since("19.0.0")
+            "Availability zones for the network's agents.", support=since("19.0.0")
         ),
         "dhcp_agent_ids": declare.sequence(
-            "DHCP agents that serve the network. For administrators only.", update_allowed=True
+            "DHCP agents of the network. For administrators only.", update_allowed=True
         ),
         "dns_domain": DNS_DOMAIN,
         "name": declare.NAME,
@@ -51,9 +51,9 @@ class Net(Shareable):
         "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
-        "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
+        "admin_state_up": Attribute("Administrative state of the object.", type=Type.STRING),
         "l2_adjacency": Attribute(
-            "Whether all ports of the network are in one segment.",
+            "Whether all ports of the network are in one layer-2 segment.",
             type=Type.BOOLEAN,
             support=since("9.0.0"),
         ),

@@ -1,7 +1,6 @@
-"""OS::Neutron::NetworkGateway: devices by which networks meet physical ones.
+"""OS::Neutron::NetworkGateway: devices that connect virtual networks to physical ones.
 
-The service has no description for a gateway: one that the user has named is found
-among those of its name.
+Network gateways have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class NetworkGateway(RestResource):
     """A network gateway."""
 
     type_name = "OS::Neutron::NetworkGateway"
-    description = "Devices by which networks meet physical ones."
+    description = "Devices that connect virtual networks to physical ones."
     service = "network"
     support = since("2014.1")
     extension = "network-gateway"
@@ -62,7 +61,7 @@ class NetworkGateway(RestResource):
 
     properties = {
         "connections": declare.records(
-            "Networks that are connected.",
+            "Connected networks.",
             default={},
             update_allowed=True,
             entries={
@@ -76,7 +75,7 @@ class NetworkGateway(RestResource):
                     "VLAN of the network.", constraints=(Range(min=0, max=4094),)
                 ),
                 "segmentation_type": declare.choice(
-                    ["flat", "vlan"], "Kind of the segment.", default="flat"
+                    ["flat", "vlan"], "Type of the segment.", default="flat"
                 ),
             },
         ),
@@ -88,7 +87,9 @@ class NetworkGateway(RestResource):
             items=declare.mapping(
                 entries={
                     "id": declare.string("Id of the device.", required=True),
-                    "interface_name": declare.string("Name of its interface.", required=True),
+                    "interface_name": declare.string(
+                        "Name of the interface of the device.", required=True
+                    ),
                 }
             ),
         ),
@@ -100,7 +101,7 @@ class NetworkGateway(RestResource):
     }
 
     def delete(self, call: Call) -> Outcome:
-        """Disconnect the networks, then remove the gateway."""
+        """Disconnect the networks, then delete the gateway."""
         if call.physical_id is not None:
             with gone_is_fine():
                 for each in _present(call):

@@ -1,6 +1,6 @@
-"""OS::Nova::FloatingIP: an address of an external network, as earlier Heats had it.
+"""OS::Nova::FloatingIP: an address of an external network.
 
-The compute service took it from a pool; a pool is an external network.
+Nova's network API allocated it from a pool, which is the external network.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OS::Nova::FloatingIPAssociation: leads a floating IP to a server, as earlier Heats did."""
+"""OS::Nova::FloatingIPAssociation: associates a floating IP with a server."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.schema.resource_type import Call
 
 
 class NovaFloatingIPAssociation(ElasticIpAssociation):
-    """Leads a floating IP to a server."""
+    """An association of a floating IP with a server."""
 
     type_name = "OS::Nova::FloatingIPAssociation"
     description = "Associates a floating IP with a server."
@@ -27,7 +27,7 @@ class NovaFloatingIPAssociation(ElasticIpAssociation):
     attributes = {"show": declare.SHOW}
 
     def ends(self, call: Call) -> tuple[str, str]:
-        """Return the ids of the floating IP, and of the server's port."""
+        """Return the ids of the floating IP and of the server's port."""
         return self.floating_ip(call), port_of(call.cloud, call.properties["server_id"])
 
     def floating_ip(self, call: Call) -> str:
@@ -35,5 +35,5 @@ class NovaFloatingIPAssociation(ElasticIpAssociation):
         return str(call.properties["floating_ip"])
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Both are required anyway."""
+        """Return no findings: both properties are required."""
         return []

@@ -24,7 +24,7 @@ from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
-# Key of the data: the addresses of the port before it was released for a replacement.
+# Key of the data: addresses of the port before they were released for a replacement.
 _RELEASED = "released"
 
 
@@ -43,7 +43,7 @@ class Port(RestResource):
     attributes = ATTRIBUTES
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the port's fields, except those that take a lookup in the cloud."""
+        """Return the port's fields, except those that need a lookup in the cloud."""
         plain = {name: value for name, value in properties.items() if name not in _APART}
         body = super().fields(plain)
         if "allowed_address_pairs" in body:
@@ -88,7 +88,7 @@ class Port(RestResource):
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the port's fields; whose device it is, only where the user says so."""
+        """Return the properties of the port. The device is included only if the user gave it."""
         told = super().properties_of(call, found)
         for name in ("device_id", "device_owner"):
             if not call.properties.get(name):
@@ -104,11 +104,11 @@ class Port(RestResource):
         return told
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return whether the user asks for a new port with every change."""
+        """Return whether the replacement policy asks for a new port at every change."""
         return call.properties.get("replacement_policy") == "REPLACE_ALWAYS"
 
     def release(self, call: Call) -> Outcome:
-        """Free the addresses if the user has chosen one: no other port can have it."""
+        """Release the addresses if the user chose one, since no other port can use it."""
         port_id = call.physical_id or self.find(call)
         chosen = call.properties.get("fixed_ips") or []
         if port_id is None or not any(entry.get("ip_address") for entry in chosen):
@@ -123,13 +123,13 @@ class Port(RestResource):
         return Done()
 
     def reclaim(self, call: Call) -> Outcome:
-        """Give the port its addresses back."""
+        """Restore the addresses of the port."""
         if call.physical_id is not None and _RELEASED in call.data:
             give_addresses_back(call.cloud, call.physical_id, call.data[_RELEASED])
         return Done(data={key: value for key, value in call.data.items() if key != _RELEASED})
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the port's own attributes; network and subnets are read on demand."""
+        """Return the port's own attributes. Network and subnets are read on demand."""
         own = super().attributes_of(call, found)
         return {name: value for name, value in own.items() if name not in {"network", "subnets"}}
 
@@ -144,7 +144,7 @@ class Port(RestResource):
         return read
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """``fixed_ips`` and ``no_fixed_ips`` exclude each other."""
+        """Check that ``fixed_ips`` and ``no_fixed_ips`` are not given together."""
         if properties.get("no_fixed_ips") is True and properties.get("fixed_ips"):
             message = "fixed_ips cannot be given together with no_fixed_ips"
             return [Diagnostic("invalid-port", message, ("fixed_ips",))]
@@ -153,7 +153,8 @@ class Port(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the subnets of the port's network: the port takes its address from one of them."""
+        """Return the subnets of the port's network, since the port gets an address from one of
+        them."""
         return frozenset(subnets_of(given(properties, "network", "network_id"), others))
 
     def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
@@ -166,7 +167,7 @@ class Port(RestResource):
 
 
 def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
-    """Return the addresses to request; None lets the service choose."""
+    """Return the requested addresses; None if the service is to choose."""
     if properties.get("no_fixed_ips"):
         return []
     wanted = properties.get("fixed_ips")

@@ -1,4 +1,4 @@
-"""OS::Neutron::PortChain: the functions that traffic goes through."""
+"""OS::Neutron::PortChain: an ordered list of service functions for traffic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PortChain(RestResource):
     """A port chain."""
 
     type_name = "OS::Neutron::PortChain"
-    description = "The functions that traffic goes through, in their order."
+    description = "An ordered list of service functions for traffic."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"
@@ -25,26 +25,26 @@ class PortChain(RestResource):
 
     properties = {
         "chain_parameters": declare.mapping(
-            "How the traffic is marked.", default={"correlation": "mpls"}
+            "Parameters for the encapsulation of the traffic.", default={"correlation": "mpls"}
         ),
         "description": declare.DESCRIPTION,
         "flow_classifiers": declare.sequence(
-            "What says which traffic it is.",
+            "Flow classifiers that select the traffic.",
             default=[],
             update_allowed=True,
             items=declare.by_name("neutron.flow_classifier", "Flow classifier"),
         ),
         "name": declare.NAME,
         "port_pair_groups": declare.sequence(
-            "Groups of port pairs, in their order.",
+            "Port pair groups, in order.",
             required=True,
             update_allowed=True,
-            items=declare.by_name("neutron.port_pair_group", "Group of port pairs"),
+            items=declare.by_name("neutron.port_pair_group", "Port pair group"),
         ),
     }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Of the parameters those that are given: the service adds the others to them."""
+        """Return the properties, with given parameters only, since the service adds others."""
         told = super().properties_of(call, found)
         given = call.properties["chain_parameters"] or {}
         told["chain_parameters"] = {

@@ -1,4 +1,4 @@
-"""OS::Neutron::PortPair: the ports by which traffic enters and leaves a service function."""
+"""OS::Neutron::PortPair: ingress and egress ports of a service function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class PortPair(RestResource):
     """A port pair."""
 
     type_name = "OS::Neutron::PortPair"
-    description = "The ports by which traffic enters and leaves a service function."
+    description = "Ingress and egress ports of a service function."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED, "7.0.0")
     extension = "sfc"
@@ -21,14 +21,10 @@ class PortPair(RestResource):
 
     properties = {
         "description": declare.DESCRIPTION,
-        "egress": declare.by_name(
-            "neutron.port", "Port by which the traffic leaves", required=True
-        ),
-        "ingress": declare.by_name(
-            "neutron.port", "Port by which the traffic enters", required=True
-        ),
+        "egress": declare.by_name("neutron.port", "Egress port", required=True),
+        "ingress": declare.by_name("neutron.port", "Ingress port", required=True),
         "name": declare.NAME,
         "service_function_parameters": declare.mapping(
-            "What the function understands.", default={"correlation": None}
+            "Parameters of the service function.", default={"correlation": None}
         ),
     }

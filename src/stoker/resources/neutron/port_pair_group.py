@@ -1,4 +1,4 @@
-"""OS::Neutron::PortPairGroup: port pairs of functions that do the same."""
+"""OS::Neutron::PortPairGroup: port pairs of equivalent service functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class PortPairGroup(RestResource):
     """A group of port pairs."""
 
     type_name = "OS::Neutron::PortPairGroup"
-    description = "Port pairs of functions that do the same."
+    description = "Port pairs of equivalent service functions."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED, "8.0.0")
     extension = "sfc"

@@ -1,4 +1,4 @@
-"""What OS::Neutron::Port declares."""
+"""Properties and attributes of OS::Neutron::Port."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _OWN: Mapping[str, Property] = {
         "Id of the device that uses the port.", default="", update_allowed=True
     ),
     "device_owner": declare.string(
-        "What kind of device uses the port.", default="", update_allowed=True
+        "Type of the device that uses the port.", default="", update_allowed=True
     ),
     "dns_name": declare.checked(
         "dns_name", "DNS name of the address.", update_allowed=True, support=since("7.0.0")
     ),
     "fixed_ips": declare.records(
-        "Addresses that the port is to have.",
+        "Requested addresses of the port.",
         update_allowed=True,
         entries={
             "ip_address": IP_ADDRESS,
@@ -42,7 +42,7 @@ _OWN: Mapping[str, Property] = {
     "network_id": NETWORK_ID,
     "replacement_policy": declare.choice(
         ["REPLACE_ALWAYS", "AUTO"],
-        "Whether every change makes a new port.",
+        "Whether each change replaces the port.",
         default="AUTO",
         update_allowed=True,
         support=hidden("9.0.0", deprecated("6.0.0", was="2014.2")),
@@ -53,23 +53,25 @@ _OWN: Mapping[str, Property] = {
 PROPERTIES = dict(sorted({**ports.PROPERTIES, **_OWN}.items()))
 
 ATTRIBUTES: Mapping[str, Attribute] = {
-    "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
+    "admin_state_up": Attribute("Administrative state of the object.", type=Type.STRING),
     "allowed_address_pairs": Attribute(
-        "Further addresses that the port may send from.", type=Type.LIST
+        "Additional addresses that the port may send from.", type=Type.LIST
     ),
     "device_id": Attribute("Id of the device that uses the port.", type=Type.STRING),
-    "device_owner": Attribute("What kind of device uses the port.", type=Type.STRING),
+    "device_owner": Attribute("Type of the device that uses the port.", type=Type.STRING),
     "dns_assignment": Attribute(
         "DNS names of the port's addresses.", type=Type.MAP, support=since("7.0.0")
     ),
-    "fixed_ips": Attribute("Addresses that the port is to have.", type=Type.LIST),
-    "mac_address": Attribute("Hardware address.", type=Type.STRING),
+    "fixed_ips": Attribute("Addresses of the port.", type=Type.LIST),
+    "mac_address": Attribute("MAC address.", type=Type.STRING),
     "name": Attribute("Name of the object.", type=Type.STRING),
     "network": Attribute("The port's network.", type=Type.MAP, support=since("11.0.0")),
     "network_id": Attribute("Id of the network.", type=Type.STRING),
     "port_security_enabled": PORT_SECURITY,
     "propagate_uplink_status": Attribute(
-        "Whether the state of the uplink is passed on.", type=Type.BOOLEAN, support=since("15.0.0")
+        "Propagate the link status of the physical port.",
+        type=Type.BOOLEAN,
+        support=since("15.0.0"),
     ),
     "qos_policy_id": QOS_POLICY_ID,
     "security_groups": Attribute("Ids of the security groups.", type=Type.LIST),

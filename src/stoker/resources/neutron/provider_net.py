@@ -1,4 +1,4 @@
-"""OS::Neutron::ProviderNet: a network whose physical side is chosen by an administrator."""
+"""OS::Neutron::ProviderNet: a network with a physical network that an administrator chooses."""
 
 from __future__ import annotations
 
@@ -35,29 +35,31 @@ class ProviderNet(Shareable):
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "availability_zone_hints": declare.sequence(
-            "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+            "Availability zones for the network's agents.",
+            update_allowed=True,
+            support=since("19.0.0"),
         ),
         "dns_domain": replace(DNS_DOMAIN, support=since("15.0.0")),
         "name": declare.NAME,
         "network_type": declare.choice(
             ["local", "vlan", "vxlan", "gre", "geneve", "flat"],
-            "Kind of the physical network.",
+            "Type of the physical network.",
             required=True,
             update_allowed=True,
         ),
         "physical_network": declare.string("Name of the physical network.", update_allowed=True),
         "port_security_enabled": replace(PORT_SECURITY_ENABLED, support=since("8.0.0")),
         "router_external": declare.boolean(
-            "Whether routers may have their gateways in it.",
+            "Whether the network is external.",
             default=False,
             update_allowed=True,
             support=since("6.0.0"),
         ),
         "segmentation_id": declare.string(
-            "Number of the segment, as of a VLAN.", update_allowed=True
+            "Id of the segment, such as a VLAN id.", update_allowed=True
         ),
         "shared": declare.boolean(
-            "Whether all projects may use it.", default=True, update_allowed=True
+            "Whether other projects can use the object.", default=True, update_allowed=True
         ),
         "tags": declare.tags("12.0.0"),
         "tenant_id": replace(declare.TENANT_ID, support=since("24.0.0")),

@@ -1,4 +1,4 @@
-"""OS::Neutron::QoSPolicy: a quality of service policy, to which rules are added."""
+"""OS::Neutron::QoSPolicy: a quality of service policy, to which rules belong."""
 
 from __future__ import annotations
 

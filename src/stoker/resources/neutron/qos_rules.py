@@ -1,6 +1,6 @@
-"""Rules of a quality of service policy.
+"""OS::Neutron::QoS*Rule: rules of a quality of service policy.
 
-A policy has one rule of a kind for each direction: a lost create is found by that.
+A policy has at most one rule of a kind for each direction, so a lost create is found by these.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _direction(*others: str, **more: Any) -> Property:
 
 
 class Rule(RestResource):
-    """A rule of a policy; the project is that of the policy."""
+    """A rule of a policy. It belongs to the project of the policy."""
 
     service = "network"
     unique = True
@@ -45,12 +45,11 @@ class Rule(RestResource):
     identity_fields: ClassVar[tuple[str, ...]] = ("direction",)
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the rule without the project, which only administrators of all projects may
-        name."""
+        """Return the fields without the project, which only administrators may name."""
         return {k: v for k, v in super().fields(properties).items() if k != "tenant_id"}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all rules of this kind in the policy."""
+        """List the rules of this kind in the policy."""
         return self.of(call).select(call.cloud)
 
 
@@ -58,7 +57,7 @@ class QoSBandwidthLimitRule(Rule):
     """A bandwidth limit rule. For administrators only."""
 
     type_name = "OS::Neutron::QoSBandwidthLimitRule"
-    description = "Limits the bandwidth of ports with the policy."
+    description = "Limits the bandwidth of ports that use the policy."
     support = since("6.0.0")
     extension = "qos"
     collection = collection(
@@ -72,7 +71,7 @@ class QoSBandwidthLimitRule(Rule):
         "direction": _direction(support=since("13.0.0")),
         "max_burst_kbps": declare.at_least(
             0,
-            "Kilobits that may come at once; 0 lets the service choose.",
+            "Maximum burst in kilobits; 0 lets the service choose.",
             default=0,
             update_allowed=True,
         ),
@@ -85,7 +84,7 @@ class QoSDscpMarkingRule(Rule):
     """A DSCP marking rule. For administrators only."""
 
     type_name = "OS::Neutron::QoSDscpMarkingRule"
-    description = "Marks the packets of ports with the policy."
+    description = "Marks the packets of ports that use the policy."
     support = since("7.0.0")
     extension = "qos"
     collection = collection(
@@ -111,7 +110,7 @@ class QoSMinimumBandwidthRule(Rule):
     """A minimum bandwidth rule. For administrators only."""
 
     type_name = "OS::Neutron::QoSMinimumBandwidthRule"
-    description = "Keeps bandwidth for ports with the policy."
+    description = "Guarantees bandwidth to ports that use the policy."
     support = since("14.0.0")
     extension = "qos-bw-minimum-ingress"
     collection = collection(
@@ -132,7 +131,7 @@ class QoSMinimumPacketRateRule(Rule):
     """A minimum packet rate rule. For administrators only."""
 
     type_name = "OS::Neutron::QoSMinimumPacketRateRule"
-    description = "Keeps a rate of packets for ports with the policy."
+    description = "Guarantees a packet rate to ports that use the policy."
     support = since("19.0.0")
     extension = "qos-pps-minimum"
     collection = collection(
@@ -145,7 +144,7 @@ class QoSMinimumPacketRateRule(Rule):
     properties = {
         "direction": _direction("any"),
         "min_kpps": declare.at_least(
-            0, "Thousands of packets per second.", required=True, update_allowed=True
+            0, "Rate in thousands of packets per second.", required=True, update_allowed=True
         ),
         **_COMMON,
     }

@@ -1,4 +1,4 @@
-"""OS::Neutron::Quota: how much of networking a project may have."""
+"""OS::Neutron::Quota: limits of network resources for a project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Quota(ProjectQuota):
     """The network quota of a project. For administrators only."""
 
     type_name = "OS::Neutron::Quota"
-    description = "How much of networking a project may have."
+    description = "Limits of network resources for a project."
     service = "network"
     support = since("8.0.0")
     extension = "quotas"

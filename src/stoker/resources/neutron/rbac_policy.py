@@ -1,6 +1,6 @@
-"""OS::Neutron::RBACPolicy: lets another project use an object.
+"""OS::Neutron::RBACPolicy: gives another project access to a network object.
 
-A policy has no name: a lost create is found by what it allows, which the service keeps unique.
+Policies have no name. Neutron keeps their content unique, so a lost create is found by it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class RBACPolicy(MakesWay, RestResource):
     """A policy of role-based access to a network object."""
 
     type_name = "OS::Neutron::RBACPolicy"
-    description = "Lets a project use a network object of another."
+    description = "Gives a project access to a network object of another project."
     service = "network"
     unique = True
     shares = frozenset({GRANTED})
@@ -36,29 +36,28 @@ class RBACPolicy(MakesWay, RestResource):
 
     properties = {
         "action": declare.choice(
-            ["access_as_shared", "access_as_external"], "What is allowed.", required=True
+            ["access_as_shared", "access_as_external"], "Permitted action.", required=True
         ),
         "object_id": declare.string("The object, by name or id.", required=True),
         "object_type": declare.choice(
             ["network", "qos_policy", "security_group", "address_scope", "subnetpool"],
-            "Kind of the object.",
+            "Type of the object.",
             required=True,
         ),
         "target_tenant": declare.string(
-            "Id of the project that may use it, or * for all.", required=True, update_allowed=True
+            "Id of the project that gets access, or * for all.", required=True, update_allowed=True
         ),
         "tenant_id": declare.TENANT_ID,
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the policy, with the object by id."""
+        """Return the request body, with the object by id."""
         body = super().creation_body(call)
         kind = KINDS["network", body["object_type"]]
         return {**body, "object_id": find_id(call.cloud, kind, body["object_id"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the policy, with the object by the name that the user has given, if it is that
-        one."""
+        """Return the properties, with the object by the user's name for it if they match."""
         told = super().properties_of(call, found)
         given, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
         with suppress(LookupFailedError):
@@ -67,7 +66,10 @@ class RBACPolicy(MakesWay, RestResource):
         return told
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the policy, which ``shared`` of the object may be too."""
+        """Return the policy as shared part.
+
+        The property ``shared`` of the object may stand for it.
+        """
         return {policy_part(self.creation_body(call))}
 
     def find(self, call: Call) -> str | None:

@@ -37,19 +37,21 @@ class Router(RestResource):
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "availability_zone_hints": declare.sequence(
-            "Availability zones to prefer.", update_allowed=True, support=since("19.0.0")
+            "Availability zones for the router's agents.",
+            update_allowed=True,
+            support=since("19.0.0"),
         ),
         "distributed": declare.boolean(
-            "Whether the router is spread over compute hosts; an administrator's privilege.",
+            "Whether the router is distributed over compute hosts. For administrators only.",
             support=since("2015.1"),
         ),
         "external_gateway_info": declare.mapping(
-            "How the router is connected to an external network.",
+            "External gateway of the router.",
             update_allowed=True,
-            interruption=Interruption("connections to external networks are dropped"),
+            interruption=Interruption("connections to external networks are interrupted"),
             entries={
                 "enable_snat": declare.boolean(
-                    "Whether addresses are translated on the way out.", update_allowed=True
+                    "Whether source addresses are translated (SNAT).", update_allowed=True
                 ),
                 "external_fixed_ips": declare.records(
                     "Addresses of the gateway.",
@@ -69,7 +71,7 @@ class Router(RestResource):
             },
         ),
         "ha": declare.boolean(
-            "Whether the router is highly available; an administrator's privilege.",
+            "Whether the router is highly available. For administrators only.",
             support=since("2015.1"),
         ),
         "l3_agent_id": declare.string(
@@ -78,7 +80,7 @@ class Router(RestResource):
             support=hidden("6.0.0", deprecated("2015.1", was="2014.1")),
         ),
         "l3_agent_ids": declare.sequence(
-            "Agents that host the router; an administrator's privilege.",
+            "Agents that host the router. For administrators only.",
             update_allowed=True,
             support=since("2015.1"),
             items=declare.string(),
@@ -89,7 +91,7 @@ class Router(RestResource):
         "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
-        "admin_state_up": Attribute("Whether the object is switched on.", type=Type.STRING),
+        "admin_state_up": Attribute("Administrative state of the object.", type=Type.STRING),
         "external_gateway_info": Attribute("The router's gateway.", type=Type.MAP),
         "name": Attribute("Name of the object.", type=Type.STRING),
         "status": Attribute("Status of the object.", type=Type.STRING),
@@ -121,7 +123,7 @@ class Router(RestResource):
         return body
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the gateway."""
+        """Return the gateway as shared part."""
         if call.physical_id is None or not call.properties.get("external_gateway_info"):
             return ()
         return {gateway_part(call.physical_id)}
@@ -129,7 +131,8 @@ class Router(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the subnets of the external network, from which the gateway takes its address."""
+        """Return the subnets of the external network, since the gateway gets an address from
+        them."""
         gateway = properties.get("external_gateway_info")
         network = gateway.get("network") if isinstance(gateway, Mapping) else None
         return frozenset(subnets_of(network, others))
@@ -148,7 +151,7 @@ def _gateway(info: Mapping[str, Any]) -> Object:
 
 
 def _told(gateway: Object) -> Object:
-    """Return a gateway as the service describes it, in the form of properties."""
+    """Return a gateway in the form of properties."""
     names = {"network_id": "network", "enable_snat": "enable_snat"}
     told = {own: gateway[field] for field, own in names.items() if field in gateway}
     if "external_fixed_ips" in gateway:

@@ -1,6 +1,6 @@
-"""OS::Neutron::RouterGateway: a router's way to an external network, as earlier Heats had it.
+"""OS::Neutron::RouterGateway: the gateway of a router to an external network.
 
-It has no object of its own: its id tells router and network, as ``<router>:<network>``.
+The gateway is a field of the router, so the id is ``<router>:<network>``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ADVICE = f"Use the `{_INFO}` property in the router resource to set up the gate
 
 
 class RouterGateway(ManagedType):
-    """Gives a router a gateway, and takes it away."""
+    """The gateway of a router."""
 
     type_name = "OS::Neutron::RouterGateway"
     description = "Connects a router to an external network."
@@ -43,13 +43,13 @@ class RouterGateway(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Give the router its gateway. Safe to repeat."""
+        """Set the gateway of the router. Safe to repeat."""
         router, network = call.properties["router_id"], call.properties["network"]
         ROUTERS.update(call.cloud, router, {_INFO: {"network_id": network}})
         return Done(f"{router}:{network}")
 
     def delete(self, call: Call) -> Outcome:
-        """Take the gateway away, unless the router has another by now."""
+        """Remove the gateway, unless the router has another one now."""
         if call.physical_id is not None and _gateway(call, call.physical_id) is not None:
             router, _, _ = call.physical_id.partition(":")
             ROUTERS.update(call.cloud, router, {_INFO: {}})
@@ -61,32 +61,31 @@ class RouterGateway(ManagedType):
         return None if _gateway(call, expected) is None else expected
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the gateway that the router has, to whichever network: a create would replace
-        it."""
+        """Return the gateway of the router to any network, which a create would replace."""
         router = call.properties["router_id"]
         found = ROUTERS.find(call.cloud, router)
         network = ((found or {}).get(_INFO) or {}).get("network_id")
         return [f"{router}:{network}"] if network else []
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the gateway of the router, whichever network it leads to."""
+        """Return the gateway of the router as shared part."""
         return {gateway_part(str(call.properties["router_id"]))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """What the gateway connects, if the router has it."""
+        """Return router and network of the gateway; None if the router does not have it."""
         if _gateway(call, call.object_id) is None:
             return None
         router, _, network = call.object_id.partition(":")
         return {"router_id": router, "network": network}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the router still has the gateway."""
+        """Check that the router still has the gateway."""
         if call.physical_id is None or _gateway(call, call.physical_id) is None:
             return Failed(f"the router gateway {call.physical_id} no longer exists")
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """What the router tells of its gateway."""
+        """Return the gateway as the router shows it."""
         return {"show": _gateway(call, call.object_id) or {}}
 
     def implicit_dependencies(
@@ -100,7 +99,7 @@ class RouterGateway(ManagedType):
 
 
 def _gateway(call: Call, physical_id: str) -> Mapping[str, Any] | None:
-    """What a router tells of its gateway, if that is the one of this id."""
+    """Return the gateway as the router shows it, if it has this id."""
     router, _, network = physical_id.partition(":")
     found = ROUTERS.find(call.cloud, router)
     info: Mapping[str, Any] = (found or {}).get(_INFO) or {}

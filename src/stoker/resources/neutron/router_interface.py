@@ -1,8 +1,8 @@
-"""OS::Neutron::RouterInterface: a router's interface in a subnet.
+"""OS::Neutron::RouterInterface: an interface of a router in a subnet.
 
-It has no object of its own: its id names router and subnet (or port), as
+The interface consists of ports of the router. Its id names router and subnet (or port), as in
 ``<router>:subnet_id=<subnet>``, and a lost create is found among the router's ports. An interface
-that is there before the create belongs to others.
+that exists before the create belongs to others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _REFUSED = frozenset({400, 409})
 
 
 class RouterInterface(MakesWay, ManagedType):
-    """A router's interface in a subnet, or on a given port."""
+    """An interface of a router in a subnet, or on a given port."""
 
     type_name = "OS::Neutron::RouterInterface"
     description = "Connects a router to a subnet."
@@ -53,7 +53,7 @@ class RouterInterface(MakesWay, ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Add the interface. One that exists is fine only if it is this resource's own."""
+        """Add the interface. An existing one is accepted only if this resource created it."""
         router, field, value = _parts(call.properties)
         if call.physical_id is not None and _interfaces(call, router, field, value):
             return Done(_id(router, field, value))
@@ -81,7 +81,7 @@ class RouterInterface(MakesWay, ManagedType):
         return _id(router, field, value) if found else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the ids of the interface that is there: by its subnets, and by its port."""
+        """Return the ids of the existing interface, by its subnets and by its port."""
         router, field, value = _parts(call.properties)
         found = _interfaces(call, router, field, value)
         ids = [_id(router, field, value)] if found else []
@@ -92,14 +92,14 @@ class RouterInterface(MakesWay, ManagedType):
         return list(dict.fromkeys(ids))
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """What the interface connects, if the router has it."""
+        """Return router, subnet and port of the interface; None if the router does not have it."""
         router, field, value = _parse(call.object_id)
         if not _interfaces(call, router, field, value):
             return None
         return {"router": router, field.removesuffix("_id"): value}
 
     def check(self, call: Call) -> Outcome:
-        """Whether the router still has the interface."""
+        """Check that the router still has the interface."""
         if call.physical_id is None or not _interfaces(call, *_parse(call.physical_id)):
             return Failed(f"the router interface {call.physical_id} no longer exists")
         return Done()
@@ -110,7 +110,7 @@ class RouterInterface(MakesWay, ManagedType):
         return {"show": ports[0] if ports else {}}
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the place of a subnet at a router, or a port."""
+        """Return the subnet at the router, or the port: only one interface can have each."""
         router, subnet, port = (properties.get(name) for name in ("router", "subnet", "port"))
         found = {}
         if isinstance(router, str) and isinstance(subnet, str):
@@ -120,7 +120,7 @@ class RouterInterface(MakesWay, ManagedType):
         return found
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Exactly one of subnet and port is given."""
+        """Check that exactly one of subnet and port is given."""
         given = [name for name in ("subnet", "port") if properties.get(name) is not None]
         if len(given) == 1:
             return []
@@ -149,7 +149,7 @@ def _ask(call: Call, action: str, router: str, body: Object) -> None:
 
 
 def _interfaces(call: Call, router: str, field: str, value: str) -> list[Object]:
-    """Return the ports of the router that are in the subnet, or are the port."""
+    """Return the ports of the router in the subnet, or the port itself."""
     ports = PORTS.select(call.cloud, device_id=router)
     if field == "port_id":
         return [port for port in ports if port["id"] == value]

@@ -1,7 +1,9 @@
 """OS::Neutron::SecurityGroup: a security group with its rules.
 
-A group that the user has named is born with the marker as its description; the user's description
-and the rules follow once its id is on record.
+If the user chose the name, the group is created with the marker as its description. The user's
+description and the rules are set once the id is recorded.
+
+Rules are compared and changed by :mod:`stoker.resources.shared.security_group_rules`.
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def _describe(call: Call) -> None:
     SECURITY_GROUPS.update(call.cloud, call.object_id, {"description": description})
 
 
-# Protocols whose range is one of ports, not of a type and a code.
+# Protocols whose range consists of ports, not of type and code.
 _WITH_PORTS = frozenset({"tcp", "udp", "sctp", "dccp", "udplite"})
 
 
@@ -85,12 +87,12 @@ class SecurityGroup(RestResource):
                 "port_range_min": PORT_RANGE_MIN,
                 "protocol": declare.choice(PROTOCOLS, "IP protocol, by name or number."),
                 "remote_group_id": declare.checked(
-                    "neutron.security_group", "Group whose members are on the other side."
+                    "neutron.security_group", "Group whose members are the remote side."
                 ),
                 "remote_ip_prefix": REMOTE_IP_PREFIX,
                 "remote_mode": declare.choice(
                     ["remote_ip_prefix", "remote_group_id"],
-                    "Kind of the other side: a range, or a group (this one if none is given).",
+                    "Kind of the remote side: a range, or a group (this one if none is given).",
                     default="remote_ip_prefix",
                 ),
             },
@@ -103,31 +105,30 @@ class SecurityGroup(RestResource):
     }
 
     def update(self, call: Call) -> Outcome:
-        """Record which rules are added, then apply the changes."""
+        """Record the rules to add, then apply the changes."""
         if "rules" not in call.update.changed:
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the rules."""
+        """Return the rules as shared parts."""
         if call.physical_id is None:
             return ()
         return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def expected(self, call: Call) -> Mapping[str, Any]:
-        """Return the properties, with the rules that every group has."""
+        """Return the properties, with Neutron's default rules."""
         rules = with_defaults(call.properties.get("rules") or [])
         return {**call.properties, "rules": rules}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the group's fields; rules are compared by meaning, those of others not at all."""
+        """Return the properties; rules are compared by meaning, and only the group's own."""
         existing = found.get("security_group_rules") or []
         return {**super().properties_of(call, found), "rules": told(call, existing)}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return the name of the project's own group is taken, and a rule has one kind of
-        remote."""
+        """Check that the name is not "default", and that each rule has at most one remote."""
         findings = []
         if properties.get("name") == "default":
             message = 'every project has a group "default" already; choose another name'

@@ -1,7 +1,7 @@
 """OS::Neutron::SecurityGroupRule: one rule of a security group.
 
-A rule has no name and its description may be the user's: a lost create is found by the
-meaning of the rule, which is unique in its group.
+Rules have no name, and users may set the description. The meaning of a rule is unique in its group,
+so a lost create is found by it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SecurityGroupRule(MakesWay, RestResource):
         "port_range_min": PORT_RANGE_MIN,
         "protocol": declare.choice(PROTOCOLS, "IP protocol, by name or number.", default="tcp"),
         "remote_group": declare.by_name(
-            "neutron.security_group", "Group whose members are on the other side"
+            "neutron.security_group", "Group whose members are the remote side"
         ),
         "remote_ip_prefix": REMOTE_IP_PREFIX,
         "security_group": declare.by_name(
@@ -63,7 +63,7 @@ class SecurityGroupRule(MakesWay, RestResource):
     }
 
     def find(self, call: Call) -> str | None:
-        """Return the rule of the group that has the same meaning."""
+        """Return the rule with the same meaning in the group."""
         wanted: Object = self.fields(call.properties)
         existing = SECURITY_GROUP_RULES.select(
             call.cloud, security_group_id=wanted["security_group_id"]
@@ -72,18 +72,18 @@ class SecurityGroupRule(MakesWay, RestResource):
         return str(matches[0]["id"]) if matches else None
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the rule, which the properties of its group may have too."""
+        """Return the rule as shared part. The properties of its group may contain it, too."""
         return {rule_part(self.fields(call.properties))}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the rule's fields, as they were given where the rule means the same."""
+        """Return the properties of the rule, in the given form if they mean the same."""
         own = super().properties_of(call, found)
         if meaning(found) != meaning(self.fields(call.properties)):
             return own
         return {**own, **{name: call.properties.get(name) for name in _MEANT}}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A rule has one kind of remote, and a valid range of ports."""
+        """Check that there is at most one remote, and that the ports are in order."""
         findings = []
         if properties.get("remote_group") and properties.get("remote_ip_prefix"):
             message = "remote_group and remote_ip_prefix exclude each other"

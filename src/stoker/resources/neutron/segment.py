@@ -1,4 +1,4 @@
-"""OS::Neutron::Segment: a part of a network with a physical side of its own."""
+"""OS::Neutron::Segment: a part of a network on one physical network."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Segment(RestResource):
     """A segment. For administrators only."""
 
     type_name = "OS::Neutron::Segment"
-    description = "A part of a network with a physical side of its own."
+    description = "A part of a network on one physical network."
     service = "network"
     support = since("9.0.0")
     extension = "segment"
@@ -26,9 +26,9 @@ class Segment(RestResource):
         "network": declare.by_name("neutron.network", "Network", required=True),
         "network_type": declare.choice(
             ["local", "vlan", "vxlan", "gre", "geneve", "flat"],
-            "Kind of the physical network.",
+            "Type of the physical network.",
             required=True,
         ),
         "physical_network": declare.string("Name of the physical network."),
-        "segmentation_id": declare.at_least(1, "Number of the segment, as of a VLAN."),
+        "segmentation_id": declare.at_least(1, "Id of the segment, such as a VLAN id."),
     }

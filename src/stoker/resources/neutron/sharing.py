@@ -1,7 +1,7 @@
-"""Sharing of an object, apart from the RBAC policies that share it.
+"""Separates the sharing of an object from the RBAC policies that also share it.
 
-The service shows an object as shared if any policy shares it with the project. Policies are objects
-of their own: of another resource, or made by hand. The object does not compare their grants.
+Neutron shows an object as shared if any policy shares it with the project. Policies are objects of
+their own, from other resources or created by hand, so the object ignores their grants.
 """
 
 from __future__ import annotations
@@ -15,28 +15,27 @@ from stoker.schema.resource_type import Call
 
 RBAC_POLICIES = Collection("network", "/rbac-policies", "rbac_policy", "rbac_policies")
 _GRANT = ("action", "object_id", "target_tenant")
-GRANTED = "sharing"  # the kind of parts that policies are
+GRANTED = "sharing"
 
 
 def policy_part(policy: Mapping[str, Any]) -> str:
-    """Return the grant of a policy; ``shared`` of an object is the policy for all projects."""
+    """Return the shared part for a policy; ``shared`` is the policy for all projects."""
     return " ".join((GRANTED, *(str(policy[name]) for name in _GRANT)))
 
 
 class Shareable(RestResource):
-    """An object that a property shares with all projects."""
+    """An object with a property that shares it with all projects."""
 
     shares = frozenset({GRANTED})
 
     def parts(self, call: Call) -> set[str]:
-        """Return the policy that shares the object with all projects."""
+        """Return the policy that shares the object with all projects as shared part."""
         if call.physical_id is None or not call.properties.get("shared"):
             return set()
         return {_shared_with_all(call.physical_id)}
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the fields that an update sends; a policy that is a resource of the stack
-        stays."""
+        """Return the fields to update. A policy that is a resource of the stack stays."""
         body = super().changed_fields(call)
         if body.get("shared") is False and _shared_with_all(call.object_id) in call.shared:
             del body["shared"]
@@ -49,7 +48,7 @@ def _shared_with_all(object_id: str) -> str:
 
 
 def without_granted_sharing(call: Call, told: Object) -> dict[str, Any]:
-    """Return the properties of an object, without ``shared`` where only policies share it."""
+    """Return the properties without ``shared`` if only policies share the object."""
     if not told.get("shared") or call.properties.get("shared"):
         return told
     policies = RBAC_POLICIES.select(call.cloud, object_id=call.object_id)

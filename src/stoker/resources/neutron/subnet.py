@@ -34,14 +34,14 @@ class Subnet(RestResource):
 
     properties = {
         "allocation_pools": declare.records(
-            "Ranges from which addresses are allocated.",
+            "Ranges for the allocation of addresses.",
             update_allowed=True,
             entries={
                 "end": declare.checked("ip_addr", "Last address of the range.", required=True),
                 "start": declare.checked("ip_addr", "First address of the range.", required=True),
             },
         ),
-        "cidr": declare.checked("net_cidr", "Range of the subnet."),
+        "cidr": declare.checked("net_cidr", "Addresses of the subnet, in CIDR notation."),
         "dns_nameservers": declare.sequence(
             "Addresses of name servers.", default=[], update_allowed=True
         ),
@@ -49,17 +49,17 @@ class Subnet(RestResource):
             "Whether DHCP is enabled.", default=True, update_allowed=True
         ),
         "gateway_ip": declare.string(
-            "Address of the gateway; empty for none.", update_allowed=True
+            "Address of the gateway; empty for no gateway.", update_allowed=True
         ),
         "host_routes": declare.sequence(
-            "Routes that are announced to servers.", update_allowed=True, items=ROUTE
+            "Routes that servers receive by DHCP.", update_allowed=True, items=ROUTE
         ),
         "ip_version": IP_VERSION,
         "ipv6_address_mode": declare.choice(
-            _MODES, "How servers get their IPv6 addresses.", support=since("2015.1")
+            _MODES, "Assignment of IPv6 addresses to servers.", support=since("2015.1")
         ),
         "ipv6_ra_mode": declare.choice(
-            _MODES, "How routers announce themselves for IPv6.", support=since("2015.1")
+            _MODES, "Mode of IPv6 router advertisements.", support=since("2015.1")
         ),
         "name": declare.NAME,
         "network": NETWORK,
@@ -74,19 +74,21 @@ class Subnet(RestResource):
             support=SupportStatus(Support.SUPPORTED, "11.0.0", previous=since("9.0.0")),
         ),
         "subnetpool": declare.by_name(
-            "neutron.subnetpool", "Subnet pool to allocate the range from", support=since("6.0.0")
+            "neutron.subnetpool",
+            "Subnet pool for the allocation of addresses",
+            support=since("6.0.0"),
         ),
         "tags": declare.tags("9.0.0"),
         "tenant_id": declare.TENANT_ID,
         "value_specs": declare.VALUE_SPECS,
     }
     attributes = {
-        "allocation_pools": Attribute("Ranges from which addresses are allocated.", type=Type.LIST),
-        "cidr": Attribute("Range of the subnet.", type=Type.STRING),
+        "allocation_pools": Attribute("Ranges for the allocation of addresses.", type=Type.LIST),
+        "cidr": Attribute("Addresses of the subnet, in CIDR notation.", type=Type.STRING),
         "dns_nameservers": Attribute("Addresses of name servers.", type=Type.LIST),
         "enable_dhcp": Attribute("Whether DHCP is enabled.", type=Type.STRING),
-        "gateway_ip": Attribute("Address of the gateway; empty for none.", type=Type.STRING),
-        "host_routes": Attribute("Routes that are announced to servers.", type=Type.LIST),
+        "gateway_ip": Attribute("Address of the gateway; empty for no gateway.", type=Type.STRING),
+        "host_routes": Attribute("Routes that servers receive by DHCP.", type=Type.LIST),
         "ip_version": Attribute("IP version of the subnet.", type=Type.STRING),
         "name": Attribute("Name of the object.", type=Type.STRING),
         "network_id": Attribute("Id of the network.", type=Type.STRING),
@@ -95,19 +97,20 @@ class Subnet(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the subnet's fields; an empty gateway means that there is none."""
+        """Return the fields. An empty gateway becomes null, which means no gateway."""
         body = super().fields(properties)
         if body.get("gateway_ip") == "":
             body["gateway_ip"] = None
         return body
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the subnet's fields; how long its prefix is, its range tells."""
+        """Return the properties. The prefix length is part of the range."""
         told = super().properties_of(call, found)
         return {**told, "prefixlen": ip_network(found["cidr"]).prefixlen}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Either a CIDR or a pool is given, and IPv6 modes need IPv6."""
+        """Check that either a CIDR or a pool is given, and that IPv6 modes are only given for
+        IPv6."""
         findings = []
         cidr, pool = properties.get("cidr"), properties.get("subnetpool")
         if cidr is None and pool is None:

@@ -39,19 +39,19 @@ class SubnetPool(RestResource):
             update_allowed=True,
         ),
         "default_prefixlen": declare.at_least(
-            0, "Prefix length if none is requested.", update_allowed=True
+            0, "Default prefix length of subnets.", update_allowed=True
         ),
         "default_quota": declare.at_least(
-            0, "Quota of addresses for a project.", update_allowed=True
+            0, "Maximum number of addresses for a project.", update_allowed=True
         ),
         "is_default": declare.boolean(
             "Whether this is the default pool.", default=False, update_allowed=True
         ),
         "max_prefixlen": declare.at_least(
-            0, "Longest prefix that can be requested.", update_allowed=True
+            0, "Maximum prefix length of subnets.", update_allowed=True
         ),
         "min_prefixlen": declare.at_least(
-            0, "Shortest prefix that can be requested.", update_allowed=True
+            0, "Minimum prefix length of subnets.", update_allowed=True
         ),
         "name": declare.NAME,
         "prefixes": declare.sequence(
@@ -61,15 +61,15 @@ class SubnetPool(RestResource):
             constraints=(Length(min=1),),
             items=declare.string(constraints=(Custom("net_cidr"),)),
         ),
-        "shared": declare.boolean("Whether all projects may use it.", default=False),
+        "shared": declare.boolean("Whether other projects can use the object.", default=False),
         "tags": declare.tags("9.0.0"),
         "tenant_id": declare.TENANT_ID,
     }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the pool's fields.
+        """Return the properties of the pool.
 
-        The service joins adjacent ranges; together they mean the same.
+        Neutron joins adjacent prefixes. Prefixes with the same addresses count as equal.
         """
         told = without_granted_sharing(call, super().properties_of(call, found))
         given = call.properties["prefixes"]
@@ -78,7 +78,7 @@ class SubnetPool(RestResource):
         return told
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The prefix lengths are in ascending order."""
+        """Check that the prefix lengths are in ascending order."""
         given = [(name, properties.get(name)) for name in _ORDER]
         known = [(name, value) for name, value in given if isinstance(value, int)]
         return [
@@ -89,7 +89,7 @@ class SubnetPool(RestResource):
 
 
 def _joined(prefixes: Sequence[str]) -> set[str]:
-    """Return the addresses of ranges as the fewest ranges."""
+    """Return the fewest prefixes with the same addresses."""
     ranges = [ip_network(prefix, strict=False) for prefix in prefixes]
     older = collapse_addresses(each for each in ranges if isinstance(each, IPv4Network))
     newer = collapse_addresses(each for each in ranges if isinstance(each, IPv6Network))

@@ -1,4 +1,4 @@
-"""Tags of network objects, set by a request of their own."""
+"""Tags of network objects, which are set by a follow-up request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stoker.schema.resource_type import Call
 
 
 def tags_of(collection: Collection) -> FollowUpRequest:
-    """Return the ``tags`` property of types in this collection."""
+    """Return the follow-up request for the property ``tags``."""
 
     def replace_tags(call: Call) -> None:
         tags = list(call.properties.get("tags") or [])

@@ -1,4 +1,4 @@
-"""OS::Neutron::TaaS::TapFlow: a port whose traffic is copied."""
+"""OS::Neutron::TaaS::TapFlow: copies the traffic of a port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TapFlow(RestResource):
     """A tap flow."""
 
     type_name = "OS::Neutron::TaaS::TapFlow"
-    description = "A port whose traffic is copied."
+    description = "Copies the traffic of a port to a tap service."
     service = "network"
     support = since("12.0.0")
     extension = "taas"
@@ -33,10 +33,10 @@ class TapFlow(RestResource):
         ),
         "port": declare.by_name("neutron.port", "Port whose traffic is copied", required=True),
         "tap_service": declare.by_name(
-            "neutron.taas.tap_service", "Tap service that gets the copies", required=True
+            "neutron.taas.tap_service", "Tap service that receives the copies", required=True
         ),
         "vlan_filter": declare.string(
-            "VLANs whose traffic is copied, as 1,5-9.",
+            "VLANs whose traffic is copied, such as 1,5-9.",
             constraints=(declare.pattern(r"^([0-9]+(-[0-9]+)?)(,([0-9]+(-[0-9]+)?))*$"),),
         ),
     }

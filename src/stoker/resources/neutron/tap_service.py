@@ -1,4 +1,4 @@
-"""OS::Neutron::TaaS::TapService: a port that gets copies of traffic."""
+"""OS::Neutron::TaaS::TapService: a port that receives copies of traffic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TapService(RestResource):
     """A tap service."""
 
     type_name = "OS::Neutron::TaaS::TapService"
-    description = "A port that gets copies of the traffic of others."
+    description = "A port that receives copies of the traffic of other ports."
     service = "network"
     support = since("12.0.0")
     extension = "taas"
@@ -28,5 +28,5 @@ class TapService(RestResource):
             default="",
             update_allowed=True,
         ),
-        "port": declare.by_name("neutron.port", "Port that gets the copies", required=True),
+        "port": declare.by_name("neutron.port", "Port that receives the copies", required=True),
     }

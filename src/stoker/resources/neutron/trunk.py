@@ -1,4 +1,4 @@
-"""OS::Neutron::Trunk: a port that carries the traffic of others."""
+"""OS::Neutron::Trunk: a port that carries the traffic of sub-ports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Trunk(RestResource):
     """A trunk."""
 
     type_name = "OS::Neutron::Trunk"
-    description = "A port that carries the traffic of others, told apart by VLAN tags."
+    description = "A port that carries the traffic of sub-ports, distinguished by VLAN tags."
     service = "network"
     support = since("9.0.0")
     extension = "trunk"
@@ -39,34 +39,38 @@ class Trunk(RestResource):
         "name": declare.NAME,
         "port": declare.by_name("neutron.port", "Port", required=True, immutable=True),
         "sub_ports": declare.records(
-            "Ports whose traffic goes through the trunk.",
+            "Sub-ports of the trunk.",
             update_allowed=True,
             entries={
                 "port": declare.by_name("neutron.port", "Port", required=True),
                 "segmentation_id": declare.integer(
-                    "Tag of the traffic.", required=True, constraints=(Range(min=1, max=4094),)
+                    "Id of the segment, such as a VLAN id.",
+                    required=True,
+                    constraints=(Range(min=1, max=4094),),
                 ),
-                "segmentation_type": declare.choice(["vlan"], "Kind of the tag.", required=True),
+                "segmentation_type": declare.choice(
+                    ["vlan"], "Type of the segmentation.", required=True
+                ),
             },
         ),
     }
     attributes = {"port_id": Attribute("Id of the port.", Type.STRING), "show": declare.SHOW}
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the fields, with the sub-ports in the service's words."""
+        """Return the fields, with the sub-ports in Neutron's format."""
         body = super().fields(properties)
         if body.get("sub_ports") is not None:
             body["sub_ports"] = [rename_fields(each, _WIRE) for each in body["sub_ports"]]
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the fields but for the sub-ports, which have requests of their own."""
+        """Return the fields to update, without the sub-ports, which need other requests."""
         body = super().changed_fields(call)
         body.pop("sub_ports", None)
         return body
 
     def update(self, call: Call) -> Outcome:
-        """Change the fields, take sub-ports out and put others in."""
+        """Update the fields, then remove and add sub-ports."""
         if "sub_ports" in call.update.changed:
             wanted = self.fields(call.properties).get("sub_ports") or []
             trunk = _TRUNKS.get(call.cloud, call.object_id)
@@ -83,13 +87,13 @@ class Trunk(RestResource):
         return super().update(call)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the trunk, which must be enabled for that."""
+        """Enable the trunk, then delete it: Neutron deletes no disabled trunk."""
         if call.physical_id is not None:
             _enable(call, _TRUNKS.find(call.cloud, call.physical_id) or {})
         return super().delete(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields, with the sub-ports in the words of templates."""
+        """Return the properties, with the sub-ports in the format of templates."""
         told = super().properties_of(call, found)
         back = {field: name for name, field in _WIRE.items()}
         ports = [rename_fields(each, back) for each in found.get("sub_ports") or ()]
@@ -99,6 +103,6 @@ class Trunk(RestResource):
 
 
 def _enable(call: Call, trunk: Object) -> None:
-    """Enable a trunk: the service takes no sub-ports into or out of others, and deletes none."""
+    """Enable a trunk, since Neutron changes sub-ports only while it is enabled."""
     if trunk.get("admin_state_up") is False:
         _TRUNKS.update(call.cloud, call.object_id, {"admin_state_up": True})

@@ -1,4 +1,4 @@
-"""What the two kinds of policies of a VPN have in common."""
+"""Base of the two types of VPN policies."""
 
 from __future__ import annotations
 
@@ -59,44 +59,44 @@ _AUTHENTICATIONS = ["sha1", "sha256", "sha384", "sha512", "aes-xcbc", "aes-cmac"
 
 
 def encryption(*, update_allowed: bool) -> Property:
-    """How traffic is encrypted."""
-    words = "Algorithm by which the traffic is encrypted."
+    """Declare the encryption algorithm."""
+    words = "Encryption algorithm."
     return declare.choice(_ENCRYPTIONS, words, default="aes-128", update_allowed=update_allowed)
 
 
 def authentication(*, update_allowed: bool) -> Property:
-    """How both sides prove what they are."""
-    words = "Algorithm by which both sides prove what they are."
+    """Declare the authentication algorithm."""
+    words = "Authentication algorithm."
     return declare.choice(_AUTHENTICATIONS, words, default="sha1", update_allowed=update_allowed)
 
 
 def group(*, update_allowed: bool) -> Property:
-    """How keys are kept apart."""
-    words = "Group by which each key is independent of the others."
+    """Declare the group for perfect forward secrecy."""
+    words = "Diffie-Hellman group for perfect forward secrecy."
     return declare.choice(_GROUPS, words, default="group5", update_allowed=update_allowed)
 
 
 def lifetime(*, update_allowed: bool) -> Property:
-    """How long keys last."""
+    """Declare the lifetime of keys."""
     return declare.mapping(
-        "How long the keys last.",
+        "Lifetime of the keys.",
         update_allowed=update_allowed,
         entries={
             "units": declare.choice(
-                ["seconds", "kilobytes"], "What is counted.", default="seconds"
+                ["seconds", "kilobytes"], "Unit of the lifetime.", default="seconds"
             ),
-            "value": declare.integer("So many of them.", default=3600),
+            "value": declare.integer("Value of the lifetime.", default=3600),
         },
     )
 
 
 ATTRIBUTES = {
-    "auth_algorithm": Attribute("Algorithm by which both sides prove what they are.", Type.STRING),
+    "auth_algorithm": Attribute("Authentication algorithm.", Type.STRING),
     "description": Attribute("Description of the object.", Type.STRING),
-    "encryption_algorithm": Attribute("Algorithm that encrypts the traffic.", Type.STRING),
-    "lifetime": Attribute("How long the keys last.", Type.MAP),
+    "encryption_algorithm": Attribute("Encryption algorithm.", Type.STRING),
+    "lifetime": Attribute("Lifetime of the keys.", Type.MAP),
     "name": Attribute("Name of the object.", Type.STRING),
-    "pfs": Attribute("Group by which each key is independent of the others.", Type.STRING),
+    "pfs": Attribute("Diffie-Hellman group for perfect forward secrecy.", Type.STRING),
     "tenant_id": Attribute("Id of the project.", Type.STRING),
     "show": declare.SHOW,
 }

@@ -1,4 +1,4 @@
-"""OS::Neutron::VPNService: the end of a VPN at a router."""
+"""OS::Neutron::VPNService: a VPN endpoint at a router."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class VPNService(RestResource):
     """A VPN service."""
 
     type_name = "OS::Neutron::VPNService"
-    description = "The end of a VPN at a router."
+    description = "A VPN endpoint at a router."
     service = "network"
     extension = "vpnaas"
     collection = collection("network", "vpnservice", path="/vpn/vpnservices", words="VPN service")
@@ -31,7 +31,10 @@ class VPNService(RestResource):
             "router", "neutron.router", hidden("6.0.0", deprecated("2015.1", was="2013.2"))
         ),
         "subnet": declare.by_name(
-            "neutron.subnet", "Subnet that the VPN is for", required=True, support=since("2014.2")
+            "neutron.subnet",
+            "Subnet behind the VPN endpoint",
+            required=True,
+            support=since("2014.2"),
         ),
         "subnet_id": declare.old_name(
             "subnet", "neutron.subnet", hidden("5.0.0", deprecated("2014.2"))
