@@ -1,4 +1,4 @@
-"""Commands on the database of a service: its place, and messages for refusals."""
+"""Base of commands that use the database of a service directly."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 def administered(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the ``administration`` of the database that its options name, with these
-    (``database``) and the ``data_dir``. Refusals become a sentence.
+    """Pass the ``administration`` of the database in the options, ``conf`` and ``data_dir``.
+
+    Errors of the database become a message.
     """
 
     @wraps(command)
@@ -53,7 +54,7 @@ def administered(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _installed(data_dir: Path) -> ConfigFiles:
-    """Return the files of the service of this machine. Raises CommandError where there is none."""
+    """Return the files of the installed service. Raise CommandError if there is none."""
     found = usual_files()
     if not found:
         raise CommandError(
@@ -67,8 +68,7 @@ def _installed(data_dir: Path) -> ConfigFiles:
 def administered_conf(
     config: ConfigFiles, data_dir: Path, database: str | None, *, named: bool
 ) -> ConfigOpts:
-    """Return the options of files, with the data directory that was ``named``, or else theirs; so
-    the database."""
+    """Return the options of the files, with the named data directory or else theirs."""
     conf = configuration.read(config)
     if database:
         conf.set_override("connection", database, "database")
@@ -78,7 +78,7 @@ def administered_conf(
 
 
 def telling_refusals(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the command, which fails with a sentence where the database refuses."""
+    """Return the command. Errors of the database become a message."""
 
     @wraps(command)
     def told(*target: Any, **arguments: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Options from files for commands, and findings about files as messages."""
+"""Reads configuration files for commands, and reports findings about them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLACES = {
 
 
 def read(files: ConfigFiles) -> cfg.ConfigOpts:
-    """Return the options that files set. Raises :class:`CommandError` naming all that is wrong."""
+    """Return the options in files. Raise :class:`CommandError` with all errors."""
     wrong: list[str] = []
     try:
         conf = load(files)
@@ -44,10 +44,7 @@ def read(files: ConfigFiles) -> cfg.ConfigOpts:
 
 
 def findings_in(files: ConfigFiles) -> list[Finding]:
-    """Return all that can be said of files.
-
-    Raises :class:`InputError` for those that cannot be read.
-    """
+    """Return all findings about files. Raise :class:`InputError` for unreadable ones."""
     try:
         conf = load(files)
         found = check(files.all(), conf)
@@ -59,18 +56,18 @@ def findings_in(files: ConfigFiles) -> list[Finding]:
 
 
 def found_online(files: ConfigFiles) -> list[Finding]:
-    """Return the problems with the services that valid files name: they are contacted."""
+    """Contact the services in valid files; return the problems."""
     reachability = importlib.import_module("stoker.admin.reachability")
     return [said_of(message, files.all()) for message in reachability.problems_of(load(files))]
 
 
 def remarks_on(files: ConfigFiles) -> list[Finding]:
-    """Return options in files without effect, unknown ones, and those with an old name."""
+    """Return options without effect, unknown options, and options with an old name."""
     return remarks(files.all())
 
 
 def with_configured(options: ServeOptions, given: Collection[str]) -> ServeOptions:
-    """Return the options of ``stoker serve``, completed from files where they were not given."""
+    """Return the options of ``stoker serve``, completed from files."""
     conf = read(options.config)
     set_ = {
         name: conf[option] if group == "DEFAULT" else conf[group][option]

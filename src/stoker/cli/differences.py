@@ -17,12 +17,12 @@ from typing import Any
 import click
 
 _MOST_LINES = 20
-_WIDEST = 50  # characters of a value that are shown beside another
-_WIDEST_LINE = 140  # characters of an item or a line that are shown below the name
-_BEFORE = 12  # of these, those before the first difference
+_WIDEST = 50  # characters of a value beside another one
+_WIDEST_LINE = 140  # characters of an item or line below the name
+_BEFORE = 12  # of these, characters before the first difference
 _ONLY_SECRETS = "changes only in secrets, which are masked"
 
-Words = Callable[[str, str], str]  # joins the texts of both versions to a phrase
+Words = Callable[[str, str], str]  # Joins the texts of both versions.
 
 
 def changed_to(old: str, new: str) -> str:
@@ -36,7 +36,7 @@ def instead_of(old: str, new: str) -> str:
 
 
 def difference(name: str, old: Any, new: Any, words: Words = changed_to) -> list[str]:
-    """Return the lines in which two versions of the value called ``name`` differ."""
+    """Return the lines in which two versions of the value ``name`` differ."""
     lines = list(_lines(name, old, new, words))
     if len(lines) <= _MOST_LINES:
         return lines
@@ -115,7 +115,7 @@ def _marked(sign: str, text: str) -> str:
 
 
 def _item(item: Any) -> str:
-    """Return an item of a list in one line; maps without braces."""
+    """Return an item of a list on one line; maps without braces."""
     if isinstance(item, Mapping) and item:
         return ", ".join(
             f"{key}: {value if isinstance(value, str) else _text(value)}"
@@ -136,7 +136,7 @@ def _given(value: Any) -> Any:
 
 
 def _beside(old: str, new: str, widest: int = _WIDEST) -> tuple[str, str]:
-    """Both texts, cut around their first difference where they are long."""
+    """Return both texts, cut around their first difference if they are long."""
     pairs = zip(old, new, strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     start = max(same - _BEFORE, 0) if max(len(old), len(new)) > widest else 0

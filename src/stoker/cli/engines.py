@@ -1,4 +1,4 @@
-"""The engines of a database that many share, or the one process of a data directory."""
+"""The engines of a shared database, or the single process of a data directory."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class Engine(Struct, frozen=True):
 
 
 def engines_of(database: DatabaseSettings) -> Sequence[Engine]:
-    """Those of the database that options name, or which the service of their data directory uses;
-    else that service. Raises ValueError where the database cannot be used.
+    """Return the engines of the database in the options, or of the service in the data directory.
+
+    Without a shared database, return that service. Raise ValueError for an unusable database.
     """
     running, database = _find_database(database)
     found = [
@@ -57,7 +58,7 @@ def engines_of(database: DatabaseSettings) -> Sequence[Engine]:
 
 
 def forget_dead_engines(database: DatabaseSettings) -> int:
-    """Drop those that are down; how many. Raises ValueError where the database cannot be used."""
+    """Delete the records of engines that are down; return their number. Raise ValueError."""
     _, database = _find_database(database)
     return Administration(database).forget_dead_engines()
 
@@ -79,7 +80,7 @@ def _answers(running: Running) -> bool:
 
 
 def print_engines(engines: Sequence[Engine]) -> None:
-    """A table, with the columns that scripts know from Heat."""
+    """Print a table with the columns that scripts know from Heat."""
     rows = [_row(engine) for engine in engines]
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *rows, strict=True)]
     for row in (_COLUMNS, *rows):

@@ -1,4 +1,4 @@
-"""Checks of this machine for a service and its servers, with remedies."""
+"""Checks whether this machine can run a service and servers, with remedies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Check(Struct, frozen=True):
 
     name: str
     good: bool
-    needed: bool  # whether servers cannot run without it
+    needed: bool  # Servers cannot run without it.
     detail: str = ""
     remedy: str = ""
 
@@ -38,10 +38,10 @@ class Check(Struct, frozen=True):
 def examine(
     data_dir: Path, ports: dict[str, int], own: frozenset[int], chosen: frozenset[str]
 ) -> list[Check]:
-    """Check everything.
+    """Run all checks.
 
-    ``ports`` maps options of ``stoker serve`` to port numbers. ``own`` are the ports on which our
-    service listens, ``chosen`` the options that the user has set: no other port replaces these.
+    ``ports`` maps options of ``stoker serve`` to port numbers. ``own`` are the ports of our running
+    service. ``chosen`` are the options that the user set; they are not replaced by other ports.
     """
     return [
         *_cloud(),
@@ -56,7 +56,7 @@ def examine(
 
 
 def _cloud() -> Iterator[Check]:
-    """Yield checks of the local cloud itself: it tries namespaces, links, filters and mounts."""
+    """Yield the checks of the local cloud itself: namespaces, links, filters and mounts."""
     command = [sys.executable, "-m", "localcloud", "doctor"]
     try:
         done = subprocess.run(  # noqa: S603 - our own command

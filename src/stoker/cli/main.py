@@ -15,7 +15,7 @@ import click
 
 from stoker.cli.console.failures import CommandError
 
-# Commands in the order of the help, and their lines there. Each has a module in ``commands``.
+# Commands in the order of the help, with their summaries. Each has a module in ``commands``.
 COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
     "deploy": "Create or update a stack from a template, and show its progress.",
@@ -42,14 +42,14 @@ COMMANDS: Mapping[str, str] = {
 
 
 class _Commands(click.Group):
-    """Loads a command from its module when it is asked for."""
+    """Loads a command from its module when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names, in the order in which one needs them."""
+        """Return the names, in the order of their use."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name: the ``command`` of its module."""
+        """Return the command ``command`` of the module with this name."""
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"stoker.cli.commands.{cmd_name}")
@@ -59,8 +59,10 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that the arguments name; a misspelt one is answered with the
-        nearest."""
+        """Return the command in the arguments.
+
+        A misspelt name raises an error with the nearest one.
+        """
         if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             near = get_close_matches(args[0], COMMANDS, n=1)
             advice = f'did you mean "{near[0]}"?' if near else "stoker --help lists them"
@@ -68,17 +70,17 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; errors of the operating system become a sentence, not a traceback."""
+        """Run the command. Errors of the operating system become a message without a traceback."""
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
-            raise  # the reader of the output has gone
+            raise  # The reader of the output has closed it.
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise CommandError(f"{place}{error.strerror or error}") from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list in the help, without loading a single command."""
+        """Write the list of commands, without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 

@@ -28,9 +28,9 @@ _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 def check(
     template: Path, environments: Iterable[Path], parameters: Mapping[str, str]
 ) -> tuple[list[Finding], dict[str, str]]:
-    """Return all findings on a template with its files, and the texts that they are about, by file.
+    """Return all findings about a template and its files, and the texts of these files.
 
-    Raises :class:`stoker.cli.console.failures.InputError` for files that cannot be read.
+    Raise :class:`stoker.cli.console.failures.InputError` for files that cannot be read.
     """
     try:
         sent = bundle(template, environments)
@@ -50,7 +50,7 @@ def check(
 
 
 def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]]:
-    """Return the order in which a reader meets findings: by document, then by line."""
+    """Return a sort key for findings: by document, then by line."""
     documents = {file: number for number, file in enumerate(dict.fromkeys(f.file for f in found))}
     return lambda finding: (documents[finding.file], finding.line or 0, finding.column or 0)
 
@@ -58,7 +58,7 @@ def _place(found: Iterable[Finding]) -> Callable[[Finding], tuple[int, int, int]
 def _evaluated(
     sent: Bundle, parameters: Mapping[str, str], helpers: Sandbox
 ) -> Iterable[Diagnostic]:
-    """Everything that a create would refuse, and all warnings."""
+    """Return everything that a create would refuse, and all warnings."""
     source = read(sent.template)
     template, structure = take_apart(source)
     declared = declare(template.parameters, template.version, Diagnostics())
@@ -82,14 +82,13 @@ def _evaluated(
     found = (_as_known_here(each) for each in found if each.code != "no-export")
     found = (diagnostic_where_given(each, sent, parameters) for each in found)
     if any(each.path[:1] != (template.version.dialect.outputs,) for each in structure.errors):
-        # what could not be read cannot be referred to: these findings would only repeat it
+        # References to unreadable parts would only repeat their findings.
         found = (each for each in found if each.code not in REFERENCES)
     return [*structure, *found]
 
 
 def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]:
-    """Return all findings; those that conditions may avoid, whose values are not known, are
-    warnings."""
+    """Return all findings. Those that depend on conditions with unknown values become warnings."""
     return [
         *(each if each in other else _as_warning(each) for each in one),
         *(_as_warning(each) for each in other if each not in one),
@@ -97,7 +96,7 @@ def _certain(one: list[Diagnostic], other: list[Diagnostic]) -> list[Diagnostic]
 
 
 def _as_known_here(found: Diagnostic) -> Diagnostic:
-    """Return findings about unfetched templates as warnings."""
+    """Return findings about templates that were not fetched as warnings."""
     return _as_warning(found) if found.code == "unfetched-file" else found
 
 
@@ -110,5 +109,5 @@ def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:
     if diagnostic.position is None and file is not None and file in sent.files:
         diagnostic = read(sent.files[file], file).located(diagnostic)
     if diagnostic.position is not None and diagnostic.position.file is not None:
-        file = diagnostic.position.file  # where a nested template cannot be read
+        file = diagnostic.position.file  # the nested template that cannot be read
     return finding_of(diagnostic, sent.place(file))

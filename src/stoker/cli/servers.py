@@ -17,11 +17,10 @@ _PASSED_ON = "stoker.cli.servers.passed_on"
 
 
 def find_server(client: Client, wanted: str) -> Server:
-    """Return the server of that name or id, the one of STACK/PATH, or the only one below such a
-    place.
+    """Return the server with this name or id, or at STACK/PATH, or the only one below it.
 
-    PATH leads to a resource, through those in whose nested stacks it is. Raises :class:`InputError`
-    with the servers of the stack.
+    PATH has the names of the resources that lead to it through nested stacks. Raise
+    :class:`InputError`, with the servers of the stack.
     """
     stack_name, _, path = wanted.partition("/")
     there = {server.id: server for server in servers(client)}
@@ -58,8 +57,7 @@ def find_server(client: Client, wanted: str) -> Server:
 
 
 def _fitting(path: str, known: Iterable[str]) -> list[str]:
-    """Return the paths of servers that a path means: itself, those below it, or those of that
-    name."""
+    """Return the paths that match: the path itself, paths below it, or paths that end with it."""
     places = sorted(known)
     if not path or path in places:
         return [path] if path else places
@@ -68,7 +66,7 @@ def _fitting(path: str, known: Iterable[str]) -> list[str]:
 
 
 def _commands(servers: Iterable[str]) -> str:
-    """Return the running command for each of the servers, one in a line."""
+    """Return the current command for each of the servers, one per line."""
     context = click.get_current_context(silent=True)
     command = "stoker logs" if context is None else context.command_path
     lines = [f"  {command} {server}" for server in servers]

@@ -1,8 +1,8 @@
 """Runs blocking cloud calls on threads, within the limit of each service.
 
-A service and a blocking function go in, its result comes out. A call first waits on the event loop for
-a place within the limit of its service, and uses a thread only once it can start. A caller that has
-to do something between the two, such as a commit, uses :meth:`Workers.admission`. Tested by
+A service and a blocking function go in, its result comes out. A call first waits on the event loop
+for a place within the limit of its service, and uses a thread only once it can start. A caller that
+has to do something between the two, such as a commit, uses :meth:`Workers.admission`. Tested by
 tests/clouds/test_concurrency.py.
 """
 

@@ -1,1 +1,1 @@
-"""Authentication of requests, permissions, and credentials for later work."""
+"""Authentication of requests, permissions, and credentials for deferred work."""

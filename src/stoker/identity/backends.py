@@ -1,4 +1,4 @@
-"""Other ways to prove who sends a request, from packages that operators install."""
+"""Authentication by packages that operators install."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Authentication = Callable[[Mapping[str, str], str | None], Awaitable[Caller | No
 
 
 def authentication(conf: ConfigOpts, keystone: Authentication) -> Authentication:
-    """Return the one that the options choose: ``keystone``, or that of a package.
+    """Return the authentication that the options choose: ``keystone``, or that of a package.
 
-    Raises ValueError when the options name none that is installed.
+    Raise ValueError if no such package is installed.
     """
     name = conf.authentication_backend
     if not name and conf.paste_deploy.flavor != "custombackend":

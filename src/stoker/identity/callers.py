@@ -1,4 +1,4 @@
-"""From a token to a caller."""
+"""Builds callers from tokens."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from stoker.engine.model.requests import Caller
 from stoker.identity.grants import Grant
 from stoker.identity.settings import IdentitySettings
 
-# Whether the credentials of a caller (in the terms of policies) are those of an admin.
+# Returns whether credentials, in the terms of policies, are those of an administrator.
 IsAdmin = Callable[[Mapping[str, Any]], Awaitable[bool]]
 
 
 async def caller_of(grant: Grant, settings: IdentitySettings, is_admin: IsAdmin) -> Caller:
-    """Return the caller that a token identifies. The project is empty for unscoped tokens."""
+    """Return the caller of a token. The project is empty for unscoped tokens."""
     user = grant.body["user"]
     project = grant.body.get("project", {})
     roles, trust = grant.roles, grant.body.get("OS-TRUST:trust", {})

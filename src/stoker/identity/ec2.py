@@ -1,4 +1,4 @@
-"""Requests that are signed with EC2 keys. The identity service has the keys, so it checks them."""
+"""Verifies requests that are signed with EC2 keys. Keystone has the keys and checks them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNATURES = ("Signature", "X-Amz-Signature")
 
 
 class SignatureVerifier:
-    """Lets the identity service check signatures of versions 2 and 4."""
+    """Has Keystone check signatures of versions 2 and 4."""
 
     def __init__(self, keystone: Keystone, is_admin: IsAdmin) -> None:
         self._keystone = keystone
@@ -70,7 +70,7 @@ class SignatureVerifier:
         )
 
     async def _caller(self, credentials: Mapping[str, Any]) -> Caller:
-        # newer identity services want to know who asks
+        # Newer versions of Keystone require a token for this request.
         user, body = self._keystone.settings.service_user, {"ec2Credentials": credentials}
         response = await self._keystone.call(user, "POST", "/ec2tokens", json=body)
         grant = granted(response)
@@ -80,7 +80,7 @@ class SignatureVerifier:
 
 
 def _refusal(response: httpx.Response) -> ForbiddenError:
-    """Return the refusal for an answer; services only distinguish some cases."""
+    """Return the error for a response; Keystone distinguishes only some cases."""
     text = response.text.lower()
     if "access key" in text and ("not found" in text or "unknown" in text):
         return ForbiddenError("The access key does not exist.", UNKNOWN_ACCESS_KEY)

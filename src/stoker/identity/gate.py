@@ -1,4 +1,4 @@
-"""Everything that the service needs of Keystone, made from its settings."""
+"""Builds everything that uses Keystone from one set of options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of the identity service, as its version 3 API gives them, and how they are asked for."""
+"""Tokens of Keystone's version 3 API, and the requests for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A token with its content."""
+    """A token and its content."""
 
     token: str = field(repr=False)
     body: Mapping[str, Any] = field(repr=False)
@@ -25,22 +25,22 @@ class Grant:
 
     @property
     def user_id(self) -> str:
-        """Id of the user."""
+        """Return the id of the user."""
         return str(self.body["user"]["id"])
 
     @property
     def project_id(self) -> str:
-        """Id of the project; empty for tokens that are for none."""
+        """Return the id of the project; empty for other scopes."""
         return str(self.body.get("project", {}).get("id", ""))
 
     @property
     def domain_id(self) -> str:
-        """Id of the domain that the token is for; empty for tokens that are for none."""
+        """Return the id of the domain; empty for other scopes."""
         return str(self.body.get("domain", {}).get("id", ""))
 
     @property
     def roles(self) -> list[str]:
-        """Names of the roles."""
+        """Return the names of the roles."""
         return [str(role["name"]) for role in self.body.get("roles", ())]
 
     def endpoint(self, service_type: str, interface: str, region: str | None) -> str | None:
@@ -56,18 +56,17 @@ class Grant:
 
 
 def unavailable(detail: str) -> RequestError:
-    """Return the refusal (503) for an identity service whose answer cannot be used."""
+    """Return the error (503) for an unusable response from Keystone."""
     return RequestError(out_of_order(detail), UNAVAILABLE)
 
 
 def out_of_order(detail: str) -> str:
-    """Says that the identity service cannot be used, and why."""
+    """Return the text of an error: Keystone is out of order, and why."""
     return f"The identity service cannot be used: {detail}."
 
 
 def read_grant(token: str, content: Any) -> Grant:
-    """Return the grant that an answer of the identity service holds; refuses (503) a malformed
-    one."""
+    """Return the grant in a response. Raise RequestError (503) for a malformed one."""
     try:
         body = content["token"]
         expires_at = datetime.fromisoformat(body["expires_at"]).timestamp()
@@ -78,14 +77,14 @@ def read_grant(token: str, content: Any) -> Grant:
 
 
 def granted(response: httpx.Response) -> Grant | None:
-    """Return the grant of an answer to an authentication request; None when it was refused."""
+    """Return the grant in the response to an authentication request, or None if it was refused."""
     if response.status_code not in (HTTPStatus.OK, HTTPStatus.CREATED):
         return None
     return read_grant(response.headers.get("X-Subject-Token", ""), json_of(response))
 
 
 def json_of(response: httpx.Response) -> Any:
-    """Return the JSON of an answer; refuses (503) an answer that has none."""
+    """Return the JSON of a response. Raise RequestError (503) if there is none."""
     try:
         return response.json()
     except ValueError as error:
@@ -93,23 +92,23 @@ def json_of(response: httpx.Response) -> Any:
 
 
 def by_password(user: User, scope: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the request for a token of ``user``, for its own scope unless another one is given."""
+    """Return the request for a user's token, with the user's own scope by default."""
     who = {"name": user.name, "domain": _named(user.domain_id, user.domain_name)}
     return _request(who, user.password, scope or _scope_of(user))
 
 
 def by_user_id(user_id: str, password: str, project_id: str) -> dict[str, Any]:
-    """Return the request for a token of a user that is known by id, for a project."""
+    """Return the request for a project token of a user who is known by id."""
     return _request({"id": user_id}, password, project_scope(project_id))
 
 
 def project_scope(project_id: str) -> dict[str, Any]:
-    """Return the scope of tokens for a project."""
+    """Return the project scope of a token."""
     return {"project": {"id": project_id}}
 
 
 def trust_scope(trust_id: str) -> dict[str, Any]:
-    """Return the scope of tokens by a trust."""
+    """Return the trust scope of a token."""
     return {"OS-TRUST:trust": {"id": trust_id}}
 
 

@@ -1,4 +1,4 @@
-"""A client of the identity service: on the event loop, and through it for worker threads."""
+"""A client of Keystone for the event loop, and through it for worker threads."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ else:
 
 Answer = TypeVar("Answer")
 
-# Called after each request with service, status or 0 without an answer, seconds, and kind.
+# Called after each request with service, status (0 without a response), seconds and kind.
 Called = Callable[[str, int, float, str], None]
 
 _SERVICE = "identity"
@@ -34,8 +34,7 @@ _RENEWAL_PAUSE = 30.0
 
 
 class Keystone:
-    """A client of the identity service. ``transport`` is for tests; None is the network.
-    ``called`` counts its requests."""
+    """A client of Keystone. ``transport`` is for tests; None means the network."""
 
     def __init__(
         self,
@@ -65,7 +64,11 @@ class Keystone:
         headers: Mapping[str, str] | None = None,
         **content: Any,
     ) -> httpx.Response:
-        """Return an answer below 500; refuses (503) when there is none. ``content`` is httpx's."""
+        """Send a request and return the response.
+
+        Raise RequestError (503) for a status of 500 and above, or if Keystone does not respond.
+        ``content`` is passed to httpx.
+        """
         sent = {**(headers or {})}
         if token is not None:
             sent["X-Auth-Token"] = token
@@ -94,15 +97,15 @@ class Keystone:
         return response
 
     async def authenticate(self, request: Mapping[str, Any]) -> Grant | None:
-        """Return the token that a request for one gets; None when it is refused."""
+        """Return the token for an authentication request, or None if it is refused."""
         return granted(await self.request("POST", "/auth/tokens", json=request))
 
     async def grant_of(self, user: User, *, renew: bool = False) -> Grant:
-        """Return a valid token of a user whose password we know, kept while it is valid.
+        """Return a valid token of a user whose password is configured; cache it while it is valid.
 
-        ``renew`` asks for a new one, which is done at most every 30 seconds: clients can provoke
-        it, and it is costly. Refuses (503) when the identity service does not accept the user,
-        since that is our fault and not the client's.
+        ``renew`` requests a new token, but at most every 30 seconds: clients can trigger it, and it
+        is expensive. Raise RequestError (503) if Keystone refuses the user, since the client cannot
+        help it.
         """
         async with self._lock:
             now = self._clock.now()
@@ -121,8 +124,7 @@ class Keystone:
             return grant
 
     async def call(self, user: User, method: str, path: str, **content: Any) -> httpx.Response:
-        """Return the answer to a request of ``user``; a token that was revoked meanwhile is
-        renewed."""
+        """Send a request as a user; return the response. Renew a token that was revoked."""
         for renew in (False, True):
             token = (await self.grant_of(user, renew=renew)).token
             response = await self.request(method, path, token=token, **content)
@@ -131,7 +133,7 @@ class Keystone:
         return response
 
     def load(self) -> None:
-        """Load the HTTP library and its dependencies, which takes a while. Blocks."""
+        """Import the HTTP library before the first request. Blocks."""
         with self._loading:
             if self._client is None:
                 settings = self.settings
@@ -143,7 +145,7 @@ class Keystone:
                 )
 
     def open(self) -> None:
-        """Let threads call through the running loop, until :meth:`close`."""
+        """Accept calls from threads on the running loop, until :meth:`close`."""
         self._loop, self._loop_thread = asyncio.get_running_loop(), threading.get_ident()
 
     def wait_for(self, call: Coroutine[Any, Any, Answer]) -> Answer:

@@ -1,4 +1,4 @@
-"""Removes trusts that processes have left behind: it is done by one process for all."""
+"""Removes trusts that terminated processes left. One process does it for all."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-EVERY = 600.0  # seconds between two checks
+EVERY = 600.0  # seconds between two searches
 
 
 class LeftTrusts:
-    """A task that looks for such trusts at its start, and from time to time."""
+    """A background task that searches at its start and then every ten minutes."""
 
     def __init__(self, trusts: Trusts, every: float = EVERY) -> None:
         self._trusts = trusts
@@ -24,7 +24,7 @@ class LeftTrusts:
         self._background = Background(self._run)
 
     def start(self) -> None:
-        """Start to search."""
+        """Start the task."""
         self._background.start()
 
     async def close(self) -> None:

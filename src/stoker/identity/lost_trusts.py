@@ -1,9 +1,9 @@
 """Finds trusts whose create got no response.
 
-A trust has no name, and a user may have trusts for the same trustee that other services made. The
-trust of a lost create was not there before, gives the same rights, and is recorded by no process of
-this service. It is looked for twice with a pause, because another process records a trust right
-after its create.
+A trust has no name, and other services may have created trusts for the same users. The trust of a
+lost create did not exist before, grants the same rights, and no process of this service has
+recorded it. The search runs twice with a pause, because another process records a trust shortly
+after it created it.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from stoker.kernel.errors import RequestError
 from stoker.kernel.log import Log
 
 _PATH = "/OS-TRUST/trusts"
-_RECORDED_SECONDS = 0.5  # within these, a process records the trust that it has made
+_RECORDED_SECONDS = 0.5  # A process records a trust within this time after its create.
 
 log = Log(__name__)
 
 
 class KnowsTrusts(Protocol):
-    """The rows of the trusts that this service has made."""
+    """Recorded trusts of this service."""
 
     async def trust(self, trust_id: str) -> TrustRecord | None:
-        """Return one of them."""
+        """Return a recorded trust, or None."""
 
 
 class LostTrust:
     """A trust whose create may get no response.
 
-    ``before`` are the ids of those that existed; None if the identity service did not list them.
+    ``before`` are the ids of the trusts that existed before; None if Keystone did not list them.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class LostTrust:
     async def before(
         cls, keystone: Keystone, records: KnowsTrusts, caller: Caller, wanted: TrustRecord
     ) -> LostTrust:
-        """Return the lost trust of a create that is about to be sent. Raises as requests do."""
+        """Return the lost trust for a create that will be sent next."""
         lost = cls(keystone, records, caller, wanted, None)
         lost._before = await lost._ids()
         return lost
 
     async def find(self) -> str | None:
-        """Return its id, or None if it does not exist (yet) or several may be it."""
+        """Return the id, or None if it does not exist (yet) or several may be it."""
         try:
             found = set(await self._candidates())
             if found:
@@ -74,7 +74,7 @@ class LostTrust:
         return found.pop() if len(found) == 1 else None
 
     async def remove_late(self, looks: Sequence[float], lock: asyncio.Lock) -> None:
-        """Remove it, should it appear within the seconds of these looks."""
+        """Delete the trust if it appears within these seconds."""
         for seconds in looks:
             await asyncio.sleep(seconds)
             async with lock:
@@ -88,14 +88,14 @@ class LostTrust:
     async def _candidates(self) -> list[str]:
         present = await self._ids()
         if self._before is None or present is None:
-            return []  # it is not known which are new
+            return []  # Without the list from before, it is unknown which trusts are new.
         new = sorted(present - self._before)
         unknown = [each for each in new if await self._records.trust(each) is None]
         roles = set(self._wanted.roles)
         return [each for each in unknown if await self._roles_of(each) == roles]
 
     async def _ids(self) -> frozenset[str] | None:
-        """Return the trusts of the user for our trustee in the project; None if refused."""
+        """Return the ids of the user's trusts for our trustee in the project; None if refused."""
         answer = await self._get(_PATH, {"trustor_user_id": self._wanted.user_id})
         if answer is None:
             return None

@@ -1,4 +1,4 @@
-"""Permissions of callers: oslo.policy with the rules of :mod:`stoker.identity.rules`."""
+"""Checks permissions, with oslo.policy and the rules of :mod:`stoker.identity.rules`."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _KEPT = 1.0  # seconds for which rules and decisions are cached
 
 
 class Policies:
-    """Rules of an operator's policy file over the defaults. Safe to use from many threads.
+    """The rules of the operator's policy file over the defaults. Thread-safe.
 
-    ``conf`` are the options (``oslo_config.cfg.ConfigOpts``) that name the file; within a second
-    of a change it is read again.
+    ``conf`` are the options (``oslo_config.cfg.ConfigOpts``) with the name of the file. A changed
+    file is read again within a second.
     """
 
     def __init__(self, conf: ConfigOpts, clock: Callable[[], float] = time.monotonic) -> None:
@@ -71,14 +71,14 @@ class Policies:
         return decision
 
     async def is_admin(self, credentials: Mapping[str, Any]) -> bool:
-        """Return whether credentials (as in a token) are those of an admin."""
+        """Return whether credentials, in the terms of policies, are those of an administrator."""
         if self._enforcer is None:
             await asyncio.to_thread(self.load)
         return bool(self._enforcer.enforce("context_is_admin", {}, dict(credentials)))
 
 
 def _credentials(caller: Caller) -> dict[str, Any]:
-    """Return the facts about a caller for decisions."""
+    """Return the caller's attributes in the terms of policies."""
     return {
         "user_id": caller.user_id,
         "project_id": caller.project_id,
@@ -110,7 +110,7 @@ def _make_enforcer(conf: ConfigOpts) -> Any:
 
 
 def _policy_file(conf: ConfigOpts) -> str:
-    """Return the name of the file. Older clouds have it in JSON, which the library dropped."""
+    """Return the name of the file. Older clouds have JSON files, which the library dropped."""
     importlib.import_module("oslo_policy.opts").set_defaults(conf)
     named: str = conf.oslo_policy.policy_file
     in_json = str(Path(named).with_suffix(".json"))
@@ -120,7 +120,7 @@ def _policy_file(conf: ConfigOpts) -> str:
 
 
 def _read_rules(enforcer: Any) -> None:
-    """Read changed files. The library would check all files at each decision (1 ms)."""
+    """Read changed files. The library itself would check all files at each decision (1 ms)."""
     enforcer.use_conf = True
     try:
         enforcer.load_rules()

@@ -6,11 +6,11 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-REPEAT_SECONDS = 60.0  # the same problem is not logged more often, however often it comes and goes
+REPEAT_SECONDS = 60.0  # A problem that comes and goes is logged at most this often.
 
 
 class Problems:
-    """The current problems with one identity service, by subject: the service, or a user of it."""
+    """The current problems with Keystone, by subject: the service, or one of its users."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -18,7 +18,7 @@ class Problems:
         self._logged_at: dict[tuple[str, str], float] = {}
 
     def failed(self, subject: str, reason: str, now: float) -> None:
-        """Record that ``subject`` does not work. ``now`` is in seconds."""
+        """Record that ``subject`` fails. ``now`` is in seconds."""
         if self._current.get(subject) == reason:
             return
         logged_at = self._logged_at.get((subject, reason))
@@ -31,6 +31,6 @@ class Problems:
         )
 
     def worked(self, subject: str) -> None:
-        """Record that ``subject`` works."""
+        """Record that ``subject`` works again."""
         if self._current.pop(subject, None) is not None:
             log.info("the identity service can be used again", url=self._url, subject=subject)

@@ -1,7 +1,7 @@
-"""The default policies: Heat's names and defaults. An operator's policy file overrides them.
+"""The default policies, with Heat's names and defaults. A policy file overrides them.
 
-Each rule is written as (name, who, who by the older defaults); the older ones count in addition
-where ``[oslo_policy] enforce_new_defaults`` is off. An empty text means everybody.
+Each rule is written as (name, check, older check). The older checks also permit a request unless
+``[oslo_policy] enforce_new_defaults`` is on. An empty text permits everyone.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STACK_USER = f" or (role:heat_stack_user and {_OWN})"
 
 
 class Rule(Struct, frozen=True):
-    """A rule: who it lets through, and whom the older defaults let through."""
+    """A rule with its current and its older check."""
 
     name: str
     check: str
@@ -113,5 +113,5 @@ DEFAULTS: tuple[Rule, ...] = (
     Rule("resource_types:OS::default", _EVERYBODY),
     *(Rule(f"resource_types:{name}", _ADMIN) for name in _ADMIN_TYPES),
 )
-# Rules that requests are checked against; the others are only referred to.
+# Rules that requests are checked against. The others are only referred to.
 ASKED = tuple(rule for rule in DEFAULTS if rule not in BASE)

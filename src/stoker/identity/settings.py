@@ -1,4 +1,4 @@
-"""Access to the identity service, and the user for it."""
+"""Settings for the access to Keystone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A user with a password, and the project or domain that its tokens are for."""
+    """A user with password, and the scope of its tokens."""
 
     name: str
     password: str = field(repr=False)
@@ -60,21 +60,21 @@ class IdentitySettings(Struct, frozen=True):
 
     @property
     def users(self) -> list[User]:
-        """The users as which the service logs in."""
+        """Return the users as which the service logs in."""
         users = (self.service_user, self.trustee, self.stack_domain_admin)
         return [user for user in users if user is not None]
 
     @property
     def api_url(self) -> str:
-        """The root of version 3 of the identity API, without a trailing slash."""
+        """Return the root of Keystone's version 3 API, without a trailing slash."""
         root = self.auth_url.rstrip("/")
         return root if root.endswith("/v3") else f"{root.removesuffix('/v2.0')}/v3"
 
 
 def settings_from(conf: ConfigOpts) -> IdentitySettings:
-    """Return the settings that options (``oslo_config.cfg.ConfigOpts``) make.
+    """Return the settings from the options (``oslo_config.cfg.ConfigOpts``).
 
-    Raises ValueError when the options name no identity service or no service user.
+    Raise ValueError if they have no Keystone URL or no service user.
     """
     section = conf.keystone_authtoken
     auth_url = section.auth_url or conf.clients_keystone.auth_uri or section.auth_uri
@@ -108,15 +108,15 @@ def settings_from(conf: ConfigOpts) -> IdentitySettings:
 
 
 def _domain(section: Any, kind: str) -> str | None:
-    """Return the name of a domain; of a section that names none, that for all that have none."""
+    """Return the domain name in a section, or the default for sections without one."""
     name = getattr(section, f"{kind}_domain_name") or section.default_domain_name
     return str(name) if name else "Default"
 
 
 def _verify(conf: ConfigOpts) -> bool | str:
-    """Return how to verify certificates, by the first section that says so.
+    """Return how to verify certificates, from the first section that sets it.
 
-    The sections are those of tokens, of the client of the identity service, and of all clients.
+    The sections are those for token validation, for the Keystone client, and for all clients.
     """
     sections = conf.keystone_authtoken, conf.clients_keystone, conf.clients
     if any(section.insecure for section in sections):

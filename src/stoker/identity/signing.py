@@ -1,4 +1,4 @@
-"""Signed addresses: EC2 signatures of version 2 over a URL."""
+"""Signs URLs with EC2 keys, signature version 2."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ METHODS = {"waitcondition": "PUT", "signal": "POST"}  # covered by the signature
 def sign_url(
     base: str, arn: str, kind: str, *, access: str, secret: str, timestamp: str | None
 ) -> str:
-    """Return the address ``base/arn``, signed for the method of ``kind``.
+    """Return the URL ``base/arn`` with a signature for the HTTP method of ``kind``.
 
-    ``base`` is a URL without query, ``timestamp`` a time in the API's notation or None for a
-    signature that never expires.
+    ``base`` is a URL without a query. ``timestamp`` is in the API's notation; None means that the
+    signature never expires.
     """
     parts = urlsplit(base)
     host = parts.netloc.lower()

@@ -1,7 +1,10 @@
-"""Users for resources of stacks: they let a server call back, and can do nothing else.
+"""Stack users, as which servers send signals and read metadata; they have no other rights.
 
-They are in a domain of their own, in one project for each tree of stacks, one user for each
-resource. Everything is named after ids, so that the object of a lost call is found again.
+They are in a separate domain, with one project for each tree of stacks and one user for each
+resource. All names are derived from ids, so that a lost create is found by name. The methods are
+called by resource types on worker threads, and can be repeated.
+
+Tested by tests/identity.
 """
 
 from __future__ import annotations
@@ -34,42 +37,41 @@ _DONE = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT)
 
 
 class StackUsers:
-    """Makes :class:`stoker.schema.resource_type.SignalCredentials` for stacks. Thread-safe."""
+    """Creates :class:`stoker.schema.resource_type.SignalCredentials` for stacks. Thread-safe."""
 
     def __init__(self, keystone: Keystone, *, alone: bool = True) -> None:
-        """``alone`` says that no other process makes any."""
+        """``alone`` means that no other process creates stack users."""
         self._domain = StackDomain(keystone, alone=alone)
 
     def of(self, stack: Stack) -> ResourceSignalling:
-        """Signalling for the resources of a stack."""
+        """Return the signal credentials for the resources of a stack."""
         return ResourceSignalling(self._domain, stack.root_id or stack.id)
 
     def close(self, stack: Stack) -> None:
-        """Remove the project of a tree of stacks, once its root stack is gone. Blocks."""
+        """Delete the project of a tree of stacks, after its root stack is gone. Blocks."""
         if stack.root_id in (None, stack.id):
             keystone = self._domain.keystone
             keystone.wait_for(self._domain.remove_project(stack.id))
 
 
 class StackDomain:
-    """The domain of stack users, administered by its own user."""
+    """The domain of stack users and its administrator."""
 
     def __init__(self, keystone: Keystone, *, alone: bool) -> None:
         self.keystone = keystone
         self._alone = alone
         self._role_id: str | None = None
-        # Names of projects that this process has created, or is about to create.
-        self._made: set[str] = set()
-        self._found: set[str] | None = None  # names of projects that existed before
+        self._made: set[str] = set()  # Names of projects that this process created or is creating.
+        self._found: set[str] | None = None  # Names of projects that existed before.
 
     @property
     def settings(self) -> IdentitySettings:
-        """The access to the identity service."""
+        """Return the settings for Keystone."""
         return self.keystone.settings
 
     @property
     def admin(self) -> User:
-        """The user that rules the domain; refuses where none is configured."""
+        """Return the domain administrator. Raise RequestError if none is configured."""
         admin = self.settings.stack_domain_admin
         if admin is None:
             raise RequestError(
@@ -80,12 +82,12 @@ class StackDomain:
         return admin
 
     async def project(self, name: str) -> str:
-        """Return the id of the project of that name, made if there is none."""
+        """Return the id of a project; create it if needed."""
         self._made.add(name)
         return await self._find("projects", name) or await self._make("project", {"name": name})
 
     async def remove_project(self, name: str) -> None:
-        """Remove the project of that name; none is fine, and so is there being no domain."""
+        """Delete a project. A missing project or domain is fine."""
         if self.settings.stack_domain_admin is None or not await self._may_exist(name):
             return
         project_id = await self._find("projects", name)
@@ -94,9 +96,9 @@ class StackDomain:
         self._made.discard(name)
 
     async def _may_exist(self, name: str) -> bool:
-        """Return whether there can be a project of a name: most stacks never have one.
+        """Return whether a project of this name may exist. Most stacks never have one.
 
-        Reads the projects of earlier processes once; those of concurrent processes are unknown.
+        Projects of earlier processes are listed once; those of concurrent processes are unknown.
         """
         if not self._alone:
             return True
@@ -104,15 +106,14 @@ class StackDomain:
             query = {"domain_id": await self._domain_id()}
             answer = await self.keystone.call(self.admin, "GET", "/projects", params=query)
             _check(answer, "a list of projects")
-            listed = await asyncio.to_thread(json_of, answer)  # may be long
+            listed = await asyncio.to_thread(json_of, answer)  # The list may be long.
             if listed.get("truncated") or (listed.get("links") or {}).get("next"):
                 return True
             self._found = {str(project["name"]) for project in listed["projects"]}
         return name in self._made or name in self._found
 
     async def user(self, name: str, password: str, project_id: str) -> str:
-        """Return the id of a user that may call back for a project; made, or given a new
-        password."""
+        """Return the id of a user in a project; create it, or set a new password."""
         found = await self._find("users", name)
         if found is None:
             user = {"name": name, "password": password, "default_project_id": project_id}
@@ -124,13 +125,13 @@ class StackDomain:
         return found
 
     async def remove_user(self, user_id: str | None, name: str) -> None:
-        """Remove a user by id, or by name where the id is not known; none is fine."""
+        """Delete a user by id, or by name if the id is unknown. A missing one is fine."""
         found = user_id or await self._find("users", name)
         if found is not None:
             await self._remove(f"/users/{found}")
 
     async def keypair(self, user_id: str, project_id: str) -> Mapping[str, str]:
-        """``access`` and ``secret`` of a user's EC2 key, made if there is none."""
+        """Return a user's EC2 key as ``access`` and ``secret``; create it if needed."""
         known = {"user_id": user_id, "type": "ec2"}
         for credential in await self._list(self.admin, "credentials", known):
             if credential.get("user_id") == user_id and credential.get("project_id") == project_id:
@@ -142,12 +143,12 @@ class StackDomain:
         return pair
 
     async def remove_keypair(self, access: str) -> None:
-        """Remove an EC2 key; none is fine."""
-        # the identity service names the credential by the digest of the key
+        """Delete an EC2 key. A missing one is fine."""
+        # Keystone identifies the credential by the digest of the access key.
         await self._remove(f"/credentials/{hashlib.sha256(access.encode()).hexdigest()}")
 
     async def user_id(self, name: str, project_id: str) -> str | None:
-        """Return the id of the user of that name, if it was made to call back for that project."""
+        """Return the id of a user, if it was created for that project."""
         query = {"domain_id": await self._domain_id(), "name": name}
         for user in await self._list(self.admin, "users", query):
             if user.get("default_project_id") == project_id:
@@ -166,8 +167,10 @@ class StackDomain:
     async def _list(
         self, user: User, kind: str, params: Mapping[str, str]
     ) -> list[Mapping[str, Any]]:
-        """Return the objects of a kind, as ``users``, that fit; refuses (503) when it may not
-        look."""
+        """List objects of a kind, such as ``users``.
+
+        Raise RequestError (503) if Keystone refuses.
+        """
         response = await self.keystone.call(user, "GET", f"/{kind}", params=params)
         _check(response, f"a list of {kind}")
         found: list[Mapping[str, Any]] = json_of(response).get(kind, [])
@@ -201,7 +204,7 @@ class StackDomain:
 
 
 class ResourceSignalling:
-    """Callbacks to the resources of one stack. Every method blocks and can be repeated."""
+    """Signal credentials for the resources of one stack. All methods block and can be repeated."""
 
     def __init__(self, domain: StackDomain, project_name: str) -> None:
         self._domain = domain
@@ -209,8 +212,7 @@ class ResourceSignalling:
         self._project_name = project_name
 
     def create_user(self, call: Call) -> Mapping[str, Any]:
-        """Return the user of the resource: ``user_id``, ``username``, ``password``,
-        ``project_id``."""
+        """Return the resource's user: ``user_id``, ``username``, ``password``, ``project_id``."""
         if call.data.get("user_id") and call.data.get("password"):
             return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
         project_id = self._wait_for(self._domain.project(self._project_name))
@@ -224,47 +226,48 @@ class ResourceSignalling:
         }
 
     def delete_user(self, call: Call) -> None:
-        """Remove the user of the resource; none is fine."""
+        """Delete the resource's user. A missing one is fine."""
         removed = self._domain.remove_user(call.data.get("user_id"), _user_name(call))
         self._wait_for(removed)
 
     def create_keypair(self, call: Call, user_id: str) -> Mapping[str, Any]:
-        """Return an EC2 key of the user: ``access`` and ``secret``."""
+        """Return an EC2 key of the user as ``access`` and ``secret``."""
         return self._wait_for(self._domain.keypair(user_id, self._project_id(call)))
 
     def delete_keypair(self, call: Call, access: str) -> None:
-        """Remove an EC2 key; none is fine."""
+        """Delete an EC2 key. A missing one is fine."""
         self._wait_for(self._domain.remove_keypair(access))
 
     def user_id(self, call: Call, username: str) -> str | None:
-        """Return the id of the user of that name in the project of this tree of stacks."""
+        """Return the id of a user in the project of this tree of stacks."""
         return self._wait_for(self._domain.user_id(username, self._project_id(call)))
 
     def signal_url(self, call: Call, project_id: str | None = None) -> str:
-        """Return the address of the REST API that accepts signals for the resource: below the
-        project of its stack user, unless another one is named."""
+        """Return the URL in the REST API that accepts signals for the resource.
+
+        Its project is that of the stack user, unless another one is given.
+        """
         root = self._domain.settings.orchestration_url or self._endpoint("orchestration")
         stack, resource = quote(call.stack.name), quote(call.name, safe="")
         path = f"stacks/{stack}/{call.stack.id}/resources/{resource}/signal"
         return f"{_version_root(root)}/{project_id or self._project_id(call)}/{path}"
 
     def metadata_url(self, call: Call) -> str:
-        """Return the address of the CloudFormation API for metadata; ends with a slash."""
+        """Return the URL of the CloudFormation API for metadata, with a trailing slash."""
         root = (self._domain.settings.metadata_url or self._endpoint("cloudformation")).rstrip("/")
-        # older configurations name it without the version
+        # Older configurations have the URL without the version.
         return f"{root}/" if "/v1" in root else f"{root}/v1/"
 
     def watch_url(self, call: Call) -> str:
-        """Return the address of the CloudWatch API for servers.
+        """Return the URL of the CloudWatch API for servers.
 
-        If the catalog does not name it, it is on the host of the CloudFormation API.
+        If the catalog has none, it is on the host of the CloudFormation API.
         """
         root = self._domain.settings.watch_url or self._find_endpoint("cloudwatch")
         return root or self.metadata_url(call)
 
     def presigned_url(self, call: Call, path: str, *, never_expire: bool = False) -> str:
-        """Return the address below ``path`` (``waitcondition`` or ``signal``), signed with the
-        key."""
+        """Return a URL below ``path`` (``waitcondition`` or ``signal``), signed with the key."""
         stack = StackAddress(call.stack.project_id, call.stack.name, call.stack.id)
         return sign_url(
             f"{self._signal_root()}/{path}",
@@ -289,7 +292,7 @@ class ResourceSignalling:
         return str(known or self._wait_for(self._domain.project(self._project_name)))
 
     def _signal_root(self) -> str:
-        """Return the root of the addresses for signals, as servers reach them."""
+        """Return the root of signal URLs, as servers reach it."""
         given = self._domain.settings.waitcondition_url
         root = given.rstrip("/").removesuffix("/waitcondition") if given else None
         return (root or self._endpoint("cloudformation")).rstrip("/")
@@ -307,13 +310,13 @@ class ResourceSignalling:
 
 
 def _user_name(call: Call) -> str:
-    """Return a name for the resource's user: readable at its head, unique by the id at its end."""
+    """Return a user name: readable at its start, and unique by the id at its end."""
     room = _NAME_LIMIT - len(call.resource_id) - 1
     return f"{f'{call.stack.name}-{call.name}'[:room]}-{call.resource_id}"
 
 
 def _version_root(url: str) -> str:
-    """Return the address up to the version, whatever project a catalog has put behind it."""
+    """Return the URL up to the version. A catalog may have a project after it."""
     head, version, _ = url.rstrip("/").partition("/v1")
     return head + (version or "/v1")
 

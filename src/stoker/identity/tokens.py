@@ -1,4 +1,4 @@
-"""Authentication by token, or by name and password where that is allowed."""
+"""Authenticates requests by token, or by name and password if that is enabled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_TOKEN = 16384
 
 @dataclass(slots=True)
 class _Known:
-    """A valid caller, with the end of its validity and the time of the next check."""
+    """A validated caller, with the end of the cache entry and the time of the next check."""
 
     caller: Caller
     until: float
@@ -33,9 +33,9 @@ class _Known:
 class Authenticator:
     """Validates the credentials of requests, with a cache of valid tokens.
 
-    Tokens are cached by their hash, at most ``token_cache_size`` of them, at most for
-    ``token_cache_time`` seconds and never beyond their own expiry. After a third of that time they
-    are checked again, behind a request that uses them: revoked tokens are valid no longer than
+    The cache contains at most ``token_cache_size`` tokens by their hash, for at most
+    ``token_cache_time`` seconds and never beyond their expiry. After a third of that time they are
+    validated again in the background, so that a revoked token is accepted no longer than
     ``token_cache_time``.
 
     A service that works on behalf of a user sends a token of its own beside that of the user
@@ -63,9 +63,9 @@ class Authenticator:
         await asyncio.gather(*self._checks, return_exceptions=True)
 
     async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
-        """Return the caller, or None when the request does not prove who sends it.
+        """Return the caller, or None if the request is not authenticated.
 
-        Refuses (503) when the identity service does not answer.
+        Raise RequestError (503) if Keystone does not respond.
         """
         token = headers.get("x-auth-token", "")
         if token:
@@ -90,8 +90,8 @@ class Authenticator:
         return await self._by_token(token, expired=trusted)
 
     async def _by_token(self, token: str, *, expired: bool = False) -> Caller | None:
-        """Return the user of a token, which may have ``expired``."""
-        token = token.strip()  # what ends a header's line is none of its value
+        """Return the user of a token. With ``expired``, an expired token is accepted."""
+        token = token.strip()  # White space at the end of a header line is not part of the value.
         if (
             not token
             or len(token) > _LONGEST_TOKEN
@@ -103,14 +103,14 @@ class Authenticator:
         known = self._remembered(key)
         if known is not None:
             if known.check_at <= self._clock.now():
-                known.check_at = known.until  # once is enough
+                known.check_at = known.until  # Check each cache entry only once.
                 self._check_later(key, token, expired=expired)
             return known.caller
         grant = await self._validate(token, expired=expired)
         return await self._remember(key, grant, expired=expired) if grant is not None else None
 
     def _check_later(self, key: bytes, token: str, *, expired: bool) -> None:
-        """Ask again in the background, so that a busy client never waits for the answer."""
+        """Validate the token in the background, so that a busy client never waits for it."""
         task = asyncio.ensure_future(self._check(key, token, expired=expired))
         self._checks.add(task)
         task.add_done_callback(self._checks.discard)

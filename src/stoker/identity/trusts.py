@@ -1,11 +1,14 @@
-"""Trusts: they let the service continue a user's work after the user's token has expired.
+"""Creates and deletes trusts, for work after the user's token has expired.
 
-A user has one trust for each project (and set of roles), shared by all stacks of the user there. It
-is removed after the last of them. If a trust was deleted, a new one is made with the token of the
-user's next request; stacks that name the old one use the new one from then on.
+A user has one trust for each project and set of roles, shared by all stacks of the user there. It
+is deleted after the last of these stacks. If a trust was deleted by others, a new one is created
+with the token of the user's next request. Stacks that refer to the old trust use the new one from
+then on.
 
-Any number of processes make and remove them: the records decide. The cache here only saves reads: a
-stack is recorded in a transaction that checks whether its trust is still valid.
+Several processes create and delete trusts, so the records in the database decide. The cache in this
+module only saves reads: the transaction that records a stack checks that its trust is still valid.
+
+Tested by tests/identity.
 """
 
 from __future__ import annotations
@@ -36,46 +39,47 @@ if TYPE_CHECKING:
     import httpx
 
 _MOST_RECENT = 4096
-# Seconds between the end of a stack and checks whether it was the last one: its row may end later.
+# Seconds after the end of a stack at which to check whether it was the trust's last one: the
+# stack's row may end later.
 LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
 RENEWAL_PAUSE = 30.0  # seconds between two renewals of a trust, at least
-ASK_PAUSE = 10.0  # seconds between two requests to other processes for the same trust
-# Seconds between checks whether another process has created one.
+ASK_PAUSE = 10.0  # Other processes are asked at most once in this many seconds.
+# Seconds between checks whether another process has created a trust.
 ANSWERS = (0.1, 0.2, 0.4, 0.8, 1.5)
 
 log = Log(__name__)
 
 
 class TrustRecords(Protocol):
-    """The rows of the trusts that this service has made, in all its processes."""
+    """Recorded trusts of this service, from all its processes."""
 
     async def trust(self, trust_id: str) -> TrustRecord | None:
-        """One of them."""
+        """Return a recorded trust, or None."""
 
     async def usable_trust(self, wanted: TrustRecord) -> str | None:
-        """One that gives the same rights to the same people, neither replaced nor retired."""
+        """Return a trust that grants the same rights, and is neither replaced nor retired."""
 
     async def add_trust(self, trust: TrustRecord, replaces: str | None) -> str:
-        """Record a trust, and that it stands for the one that ``replaces`` names from now on.
+        """Record a trust, as replacement of ``replaces`` if given.
 
-        Returns the one that counts: where another process was faster, the new one is retired.
+        Return the valid trust. If another process was faster, that is the other one, and this one
+        is retired.
         """
 
     async def retire_trusts(self, project_id: str, user_id: str) -> tuple[Sequence[str], bool]:
-        """Mark the trusts of a user who has no live stack in the project. Returns the ids of those
-        that are marked, by now or before, and whether others are left.
+        """Mark the trusts of a user without a live stack in the project.
+
+        Return the ids of marked trusts, including those marked before, and whether others are left.
         """
 
     async def drop_trust(self, trust_id: str) -> None:
-        """Forget a trust."""
+        """Delete the record of a trust."""
 
     async def left_behind(self) -> Sequence[tuple[str, str]]:
         """Return project and user of trusts that are marked, or that no live stack uses."""
 
     async def ask_others(self, trust_id: str) -> bool:
-        """Ask the other processes to make a trust in the place of this one; whether there can be
-        any.
-        """
+        """Ask other processes to replace a trust; return whether there may be any."""
 
 
 def _key(trust: TrustRecord) -> tuple[Any, ...]:
@@ -83,7 +87,7 @@ def _key(trust: TrustRecord) -> tuple[Any, ...]:
 
 
 class Trusts:
-    """Makes, shares and removes trusts. The trustee is the service's own user."""
+    """Creates, shares and deletes trusts. The trustee is the service user."""
 
     def __init__(
         self, keystone: Keystone, records: TrustRecords, looks: Sequence[float] = LOOKS
@@ -92,9 +96,9 @@ class Trusts:
         self._looks = looks
         self._settings = keystone.settings
         self._records = records
-        # Trusts that were usable at their last check.
+        # Trusts that were valid at their last check.
         self._usable: OrderedDict[tuple[Any, ...], str] = OrderedDict()
-        # Replacement of each trust, as far as this process knows.
+        # Trust -> its replacement, as far as this process knows.
         self._replaced: dict[str, str] = {}
         self._recent: OrderedDict[tuple[str, str], Caller] = OrderedDict()
         self._renewed: dict[tuple[str, str], float] = {}
@@ -104,17 +108,17 @@ class Trusts:
 
     @property
     def trustee(self) -> User:
-        """The user that acts by trusts."""
+        """Return the user that acts with trusts."""
         return self._settings.trustee or self._settings.service_user
 
     async def close(self) -> None:
-        """Stop; other processes, or the next start, remove the rest."""
+        """Stop. Other processes, or the next start, delete the rest."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     def remember(self, caller: Caller) -> None:
-        """Keep a caller whose token is valid, to renew a trust with it."""
+        """Keep a caller with a valid token, to replace a trust with it."""
         if caller.token is None or caller.trust_id is not None or caller.is_stack_user:
             return
         key = caller.project_id, caller.user_id
@@ -126,10 +130,10 @@ class Trusts:
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         """Return the trust of the caller: ``trust_id``, ``project_id``, ``trustor_user_id``.
 
-        It is the existing one, or a new one. The transaction that records a stack checks that it is
-        valid. A caller with a trust for our own trustee, which is a stack made by one of our
-        stacks, keeps that one (``borrowed``). Refuses (400, ``MissingCredentialError``) callers
-        without token or role, and (403) those that the identity service does not allow to delegate.
+        It may exist already. The transaction that records a stack checks that it is valid. A caller
+        that acts with a trust for our own trustee, as a stack that creates stacks does, keeps that
+        one (``borrowed``). Raise RequestError (400, ``MissingCredentialError``) for callers without
+        token or role, and (403) if Keystone does not permit them to delegate.
         """
         roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
         if caller.token is None or not caller.project_id or not roles:
@@ -153,37 +157,37 @@ class Trusts:
         return _credentials(caller, trust_id)
 
     def forget(self, credentials: Mapping[str, Any]) -> None:
-        """Another process has given the trust back: it is handed out no more."""
+        """Stop handing out a trust that another process has deleted."""
         trust_id = str(credentials.get("trust_id"))
         self._replaced.pop(trust_id, None)
         for key in [key for key, usable in self._usable.items() if usable == trust_id]:
             del self._usable[key]
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
-        """A stack is gone, or was not made: its trust goes if it was the last to act by it."""
+        """Delete the trust of a stack that is gone or was not created, if it was its last user."""
         project_id, user_id = credentials.get("project_id"), credentials.get("trustor_user_id")
         if credentials.get("trust_id") and project_id and user_id:
             self._begin(self._remove_behind(str(project_id), str(user_id)))
 
     async def remove_left_behind(self) -> None:
-        """Remove trusts that dead processes, or failed removals, have left."""
+        """Delete trusts that terminated processes or failed deletes left."""
         for project_id, user_id in await self._records.left_behind():
             await self._remove_unused(project_id, user_id)
 
     def current(self, trust_id: str) -> str:
-        """Return the trust that replaces this one, as far as this process has heard."""
+        """Return the replacement of a trust, as far as this process knows."""
         while trust_id in self._replaced:
             trust_id = self._replaced[trust_id]
         return trust_id
 
     def hear(self, trust_id: str) -> None:
-        """Another process asks for a trust in the place of this one, which is refused."""
+        """Replace a refused trust for another process, if possible."""
         self._begin(self.renew(trust_id, asks=False))
 
     async def renew(self, trust_id: str, *, asks: bool = True) -> str | None:
-        """Return a trust in the place of one that the identity service does not accept any more.
+        """Return a replacement for a trust that Keystone refuses.
 
-        None as long as no process, or without ``asks`` this one, has had a request of its user.
+        None if no process, or without ``asks`` this one, has had a request from its user.
         """
         known = await self._records.trust(trust_id)
         if known is None:
@@ -206,7 +210,7 @@ class Trusts:
         return None
 
     async def _replacement(self, trust_id: str) -> str | None:
-        """Return the trust that has replaced this one, if any."""
+        """Return the recorded replacement of a trust, if any."""
         last = trust_id
         while (known := await self._records.trust(last)) is not None and known.replaced_by:
             self._replaced[last] = last = known.replaced_by
@@ -228,7 +232,7 @@ class Trusts:
         return made
 
     async def _make(self, caller: Caller, wanted: TrustRecord, replaces: str | None = None) -> str:
-        """Return a new trust, or the one that another process has made meanwhile."""
+        """Create a trust; return it, or the one that another process created in the meantime."""
         trust = {
             "trustor_user_id": wanted.user_id,
             "trustee_user_id": wanted.trustee_id,
@@ -276,7 +280,8 @@ class Trusts:
                 return
 
     async def _remove_unused(self, project_id: str, user_id: str) -> bool:
-        """Remove a user's trusts for a project unless a stack acts by them; whether it is done."""
+        """Delete a user's trusts for a project unless a stack uses them; return whether it is
+        done."""
         async with self._locks[project_id, user_id]:
             ids, others = await self._records.retire_trusts(project_id, user_id)
             for trust_id in ids:
@@ -285,7 +290,7 @@ class Trusts:
             return all(removed) and not others
 
     async def _remove(self, trust_id: str, project_id: str, user_id: str) -> bool:
-        """Remove a trust, also one that is gone or can no longer be used; whether that is done."""
+        """Delete a trust, including one that is gone or unusable; return whether it is done."""
         path = f"/OS-TRUST/trusts/{trust_id}"
         caller = self._recent.get((project_id, user_id))
         token = caller.token if caller is not None else None
@@ -302,8 +307,7 @@ class Trusts:
         return True
 
     async def _acting(self, trust_id: str) -> Grant | None:
-        """Return a token by the trust itself: it impersonates the trustor, who may end the
-        trust."""
+        """Return a token for the trust itself. It acts as the trustor, who may delete the trust."""
         request = by_password(self.trustee, trust_scope(trust_id))
         return granted(await self._keystone.request("POST", "/auth/tokens", json=request))
 
@@ -312,7 +316,7 @@ _GONE = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_FOUND)
 
 
 def _is_time(latest: dict[tuple[str, str], float], owner: tuple[str, str], pause: float) -> bool:
-    """Return whether something was not done for an owner for a while; if so, it is from now on."""
+    """Return whether the last time for an owner is long ago; if so, record the current time."""
     now = asyncio.get_running_loop().time()
     if now - latest.get(owner, -pause) < pause:
         return False

@@ -1,7 +1,7 @@
-"""Passwords of users: an alternative to trusts for work after the token has expired.
+"""Passwords of users, an alternative to trusts for clouds without them.
 
-It is ``deferred_auth_method = password``, for clouds without trusts. The password is sent with the
-request that makes a stack, in ``X-Auth-Key``, and is kept encrypted with the stack.
+This is ``deferred_auth_method = password``. The request that creates a stack has the password in
+``X-Auth-Key``. It is stored with the stack, encrypted.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from stoker.kernel.errors import MISSING_CREDENTIAL, ForbiddenError, ValidationE
 
 
 class UserPasswords:
-    """Returns the password of a caller. Stacks with trusts keep them."""
+    """Returns the password of a caller. Stacks that have trusts keep them."""
 
     def __init__(self, keystone: Keystone, trusts: Trusts) -> None:
         self._keystone = keystone
         self._trusts = trusts
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
-        """``user_id``, ``password`` and ``project_id`` of the caller.
+        """Return ``user_id``, ``password`` and ``project_id`` of the caller.
 
-        Refuses (400, ``MissingCredentialError``) requests without a password, and (403) those
-        whose password is not that of the user.
+        Raise RequestError (400, ``MissingCredentialError``) for requests without a password, and
+        (403) for a wrong one.
         """
         if caller.password is None:
             raise ValidationError("Missing required credential: X-Auth-Key", MISSING_CREDENTIAL)
@@ -41,8 +41,8 @@ class UserPasswords:
         }
 
     def forget(self, credentials: Mapping[str, Any]) -> None:
-        """A password is never given back."""
+        """Return immediately: passwords are not shared."""
 
     async def revoke(self, credentials: Mapping[str, Any]) -> None:
-        """Give the trust back of a stack that has one: it is older than the option."""
+        """Delete the trust of a stack that is older than this option."""
         await self._trusts.revoke(credentials)

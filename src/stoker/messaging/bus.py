@@ -1,7 +1,7 @@
-"""Notifications on the message bus, through oslo.messaging and in the form of Heat's.
+"""Publishes notifications on the message bus in Heat's format, through oslo.messaging.
 
-The library is loaded with the first notification. Its own notifier keeps failures for itself;
-here they have to be known, since a notification is forgotten only when the broker has it.
+The library is imported with the first notification. Its own notifier swallows failures. They must
+be known here, since a notification is deleted from the outbox only when the broker has it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Bus(MessageSink):
         self._thread: Thread | None = None
 
     async def carry(self, messages: Sequence[Message]) -> int:
-        """Publish the messages; how many the broker has."""
+        """Publish the messages; return how many of them the broker accepted."""
         if self._thread is None:
             self._thread = Thread(target=self._work, name="notifications", daemon=True)
             self._thread.start()
@@ -49,7 +49,7 @@ class Bus(MessageSink):
         return await asyncio.wrap_future(done)
 
     def close(self) -> None:
-        """Close the connections, once the message under way has gone."""
+        """Close the connections after the current message."""
         self._jobs.put(None)
 
     def _work(self) -> None:

@@ -1,4 +1,4 @@
-"""The one module that imports oslo.messaging, which takes half a second."""
+"""The only module that imports oslo.messaging, which takes half a second."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ from stevedore import named
 from stoker.messaging.settings import BusSettings, MessageBusError
 
 with warnings.catch_warnings():
-    # they are about what it imports itself, and does not use
+    # The warnings are about modules that the library imports and does not use.
     warnings.simplefilter("ignore")
     import oslo_messaging
     from oslo_messaging.notify.messaging import MessagingDriver
 
-# A connection that was idle for long may be closed: the first message detects that.
-_TRIES_AGAIN = 1
+_TRIES_AGAIN = 1  # Repeat once: a connection that was idle for long may be closed.
 
 
 class Publisher:
-    """Publishes notifications by all drivers that the options name."""
+    """Publishes notifications through all configured drivers."""
 
     def __init__(self, settings: BusSettings) -> None:
-        """Raises MessageBusError for drivers that do not exist, and whatever the library raises."""
+        """Raise MessageBusError for unknown drivers, and other errors of the library."""
         conf = cfg.ConfigOpts()
         conf(
             [],

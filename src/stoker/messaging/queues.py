@@ -1,4 +1,4 @@
-"""Events for queues of the messaging service, which the environments of stacks name.
+"""Sends events to the queues that stack environments name.
 
 They are sent with the credentials of their stack. An event that is older than the queue would keep
 it, because the service was unavailable for so long, is dropped.
@@ -24,10 +24,9 @@ log = Log(__name__)
 MOST_WAITING = 100_000  # events of all stacks
 SERVICE = "message"
 _AT_ONCE = 20  # messages in one request
-# Characters in one request; the messaging service accepts 256 KiB by default.
-_MOST_CHARACTERS = 200_000
+_MOST_CHARACTERS = 200_000  # characters in one request; Zaqar's default limit is 256 KiB
 _ERRORS = 400
-# Statuses of messages that will never be accepted.
+# Statuses of requests that can never succeed.
 _NEVER = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
@@ -36,14 +35,14 @@ _NEVER = (
 
 
 class _Post(Struct, frozen=True):
-    """Messages that go in one request, with the credentials of one stack."""
+    """Messages for one request, with the credentials of one stack."""
 
     stack: Stack
     messages: list[Message]
 
 
 class SinkUnavailableError(Exception):
-    """The messaging service cannot be reached, or refuses for now. The text says why."""
+    """The messaging service is unreachable, or refuses temporarily; the text has the reason."""
 
 
 class Queues(MessageSink):
@@ -53,7 +52,7 @@ class Queues(MessageSink):
         self._ports = ports
 
     async def carry(self, messages: Sequence[Message]) -> int:
-        """Put the messages of one queue there; how many are, or will never be."""
+        """Send the messages of one queue; return how many were sent or can never be."""
         live = [message for message in messages if not self._is_stale(message)]
         for post in await self._posts(live):
             first = post.messages[0]
@@ -68,7 +67,7 @@ class Queues(MessageSink):
         return len(messages)
 
     def close(self) -> None:
-        """Connections belong to others."""
+        """Return immediately: the connections are shared."""
 
     def _is_stale(self, message: Message) -> bool:
         gone = (
@@ -85,7 +84,7 @@ class Queues(MessageSink):
         for message in messages:
             stack = stacks.get(message.stack_id) or await self._ports.store.stack(message.stack_id)
             if stack is None:
-                continue  # it was purged
+                continue  # The stack was purged.
             stacks[message.stack_id] = stack
             size += len(json.dumps(message.body["event"]))
             last = posts[-1] if posts else None
@@ -101,8 +100,9 @@ class Queues(MessageSink):
         return posts
 
     async def _put(self, post: _Post) -> None:
-        """Send one request, or, where that is not accepted, one for each message. Raises
-        SinkUnavailableError.
+        """Send one request; if it is refused for good, one for each message.
+
+        Raise SinkUnavailableError.
         """
         status = await self._ports.workers.run(SERVICE, lambda: self._status(post))
         if status in _NEVER and len(post.messages) > 1:
@@ -117,10 +117,10 @@ class Queues(MessageSink):
             raise SinkUnavailableError(f"HTTP {status}")
 
     def _status(self, post: _Post) -> int:
-        """Blocks; the status of the answer."""
+        """Send a request and return its status. Blocks."""
         cloud = self._ports.clouds.connection(post.stack)
         path = f"/queues/{quote(str(post.messages[0].body['target']), safe='')}/messages"
-        # the service wants to know which client it speaks to
+        # Zaqar rejects requests without a client id.
         headers = {"Client-ID": post.stack.id, "X-Project-Id": post.stack.project_id}
         body = {"messages": [_in_queue(message.body) for message in post.messages]}
         answer = cloud.message.request(path, "POST", headers=headers, json=body)

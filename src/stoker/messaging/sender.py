@@ -20,21 +20,22 @@ from stoker.kernel.log import Log
 log = Log(__name__)
 
 AT_ONCE = 100  # messages in one batch
-# Seconds for which a lane pauses after a failure; longer after each further one.
+# seconds of pause for a lane after a failure; doubled with each further one
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-# Seconds until the next check without a notification: another process may have died before it sent.
+# Seconds after which the outbox is read without a wakeup: another process may have terminated
+# before it sent its messages.
 LOOK_AGAIN = 30.0
-MOST_RESTING = 200  # lanes; while this many are paused, all are
+MOST_RESTING = 200  # As soon as this many lanes are paused, all are.
 
 
 class MessageSink(Protocol):
     """Delivers messages to their receivers."""
 
     async def carry(self, messages: Sequence[Message]) -> int:
-        """Give the messages of one lane, in order; how many of the first have arrived, or will
-        never.
+        """Deliver the messages of one lane in order; return how many are done.
 
-        Fewer than all where the receiver is away; the reason has been logged.
+        Messages that can never be delivered count as done. The number is lower than all if the
+        receiver is down; the sink has logged the reason.
         """
 
     def close(self) -> None:
@@ -42,16 +43,16 @@ class MessageSink(Protocol):
 
 
 class Sender:
-    """One task for one channel."""
+    """A background task for one channel."""
 
     def __init__(self, outbox: Outbox, channel: Channel, carrier: MessageSink, most: int) -> None:
-        """``most`` messages may wait; older ones are dropped."""
+        """At most ``most`` messages may wait; older ones are dropped."""
         self._outbox = outbox
         self._channel = channel
         self._carrier = carrier
         self._most = most
         self._news = asyncio.Event()
-        # By lane: the end of its pause, on the loop's clock, and the pause after the next failure.
+        # Lane -> end of its pause on the loop's clock, and the length of the next one.
         self._resting: dict[str, tuple[float, float]] = {}
         self._background = Background(self._run)
         outbox.listen(self._news.set)
@@ -81,7 +82,7 @@ class Sender:
                         await self._news.wait()
 
     async def _bite(self) -> float:
-        """Send some messages; returns how long there will be none to send, news aside."""
+        """Send a batch of messages; return the seconds to wait for the next one."""
         resting = self._at_rest()
         if len(resting) >= MOST_RESTING:
             await asyncio.sleep(FIRST_PAUSE)
@@ -91,7 +92,7 @@ class Sender:
         for message in messages:
             lanes.setdefault(message.lane, []).append(message)
         for lane in self._resting.keys() - resting - lanes.keys():
-            del self._resting[lane]  # what was for it is gone, or comes later
+            del self._resting[lane]  # Its messages are gone. New ones start a new lane.
         await asyncio.gather(*(self._send(lane, waiting) for lane, waiting in lanes.items()))
         if len(messages) == AT_ONCE or self._resting:
             await self._trim()

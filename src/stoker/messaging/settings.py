@@ -32,7 +32,7 @@ class BusSettings(Struct, frozen=True):
 
     @property
     def notifies(self) -> bool:
-        """Return whether anybody wants notifications."""
+        """Return whether any driver sends notifications."""
         return not NO_BUS.issuperset(self.drivers)
 
 
@@ -41,7 +41,7 @@ class MessageBusError(ValueError):
 
 
 def require_library() -> None:
-    """Raise MessageBusError where oslo.messaging is not installed."""
+    """Raise MessageBusError unless oslo.messaging is installed."""
     if importlib.util.find_spec("oslo_messaging") is None:
         raise MessageBusError(
             "[oslo_messaging_notifications] driver needs the package oslo.messaging, which is not"
@@ -50,7 +50,7 @@ def require_library() -> None:
 
 
 def bus_settings(conf: ConfigOpts) -> BusSettings:
-    """Return the settings that options give. Raises MessageBusError."""
+    """Return the settings from the options. Raise MessageBusError for unusable ones."""
     own, level = conf.oslo_messaging_notifications, conf.default_notification_level.upper()
     if level not in LEVELS:
         raise MessageBusError(

@@ -68,10 +68,10 @@ def _servers(client: Client, ctx: click.Context) -> Iterable[str]:
 
 
 def parameters(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    """Return the parameters that the template declares, as ``NAME=``.
+    """Return the parameters of the template, as ``NAME=``.
 
-    The template is looked up among the words of the line: a line that ends within an option is not
-    parsed as far as its arguments.
+    The template is searched among the words of the line. Click does not parse arguments of a line
+    that ends within an option.
     """
     try:
         words = map(Path, split_arg_string(os.environ.get("COMP_WORDS", "")))

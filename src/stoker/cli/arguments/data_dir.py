@@ -1,7 +1,7 @@
-"""The directory of one service: where it is, who runs there, and that only one does.
+"""The data directory of a service: its place, and a lock for the single service in it.
 
-A lock on the file ``serve.lock`` says that a service runs; the kernel takes it back when the
-process ends, however it ends. The content says which process, and where it listens.
+The service holds a lock on the file ``serve.lock``. The kernel releases it when the process ends,
+in any way. The content of the file has the process and its ports.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ from stoker.cli.console.failures import CommandError, InputError
 from stoker.kernel.values import replace
 
 _LOCK = "serve.lock"
-# A concurrent check whether a service runs holds the lock for a moment, too.
-_PATIENCE_SECONDS = 1.0
+_PATIENCE_SECONDS = 1.0  # A check for a running service also holds the lock for a moment.
 
 
 class Running(Struct, frozen=True):
-    """A service that runs, or ran, in a data directory."""
+    """A service that runs or ran in a data directory."""
 
     pid: int
     url: str
@@ -35,12 +34,12 @@ class Running(Struct, frozen=True):
     cloud_port: int | None = None
     cfn_port: int | None = None
     cloudwatch_port: int | None = None
-    # URL of the database whose engines drive the stacks; None if this process drives them itself.
+    # URL of the database with the engines that drive the stacks; None if this process does.
     shares: str | None = None
 
 
 def default_data_dir() -> Path:
-    """``$STOKER_DATA_DIR``, else ``stoker`` among the user's data."""
+    """Return ``$STOKER_DATA_DIR``, or ``stoker`` in the user's data directory."""
     given = os.environ.get("STOKER_DATA_DIR")
     if given:
         return Path(given)
@@ -49,9 +48,9 @@ def default_data_dir() -> Path:
 
 
 def make_data_dir(path: Path) -> None:
-    """Make the directory, readable only by its owner, also if an older release made it.
+    """Create the directory, readable only by its owner, even if an older release created it.
 
-    The mode of a directory that serves other purposes, too, is not changed.
+    The mode of a directory for other purposes is not changed.
     """
     if not path.exists():
         try:
@@ -61,7 +60,7 @@ def make_data_dir(path: Path) -> None:
                 f"the data directory {path} cannot be made ({error.strerror}); name another with"
                 " --data-dir or STOKER_DATA_DIR"
             ) from None
-        path.chmod(0o700)  # whatever the umask is
+        path.chmod(0o700)  # The mode must not depend on the umask.
         return
     mode = path.stat().st_mode
     shared = mode & stat.S_ISVTX or path.resolve() == Path.home().resolve()
@@ -71,7 +70,7 @@ def make_data_dir(path: Path) -> None:
 
 
 class DataDirLock:
-    """Held by the one service of a data directory until its process ends."""
+    """The lock of a service on its data directory, until its process ends."""
 
     def __init__(self, data_dir: Path) -> None:
         self._path = data_dir / _LOCK
@@ -80,7 +79,7 @@ class DataDirLock:
     def acquire(self) -> Running | None:
         """Acquire the lock; return the record of the previous service.
 
-        Raises :class:`CommandError` if a service runs there.
+        Raise :class:`CommandError` if a service is running there.
         """
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -94,27 +93,27 @@ class DataDirLock:
                 )
             time.sleep(0.02)
         before = _read(self._path)
-        if before is not None:  # its "ready" is not ours
+        if before is not None:  # The record is of another process, so it is not "ready".
             self.write(replace(before, ready=False))
         return before
 
     def write(self, running: Running) -> None:
-        """Say who holds the lock."""
+        """Write the record of the holder."""
         content = json.dumps(asdict(running)).encode()
         os.pwrite(self._descriptor, content, 0)
         os.ftruncate(self._descriptor, len(content))
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
 
 
 def running_in(data_dir: Path) -> Running | None:
-    """Return the service that runs in a data directory, or None.
+    """Return the running service in a data directory, or None.
 
-    Raises :class:`InputError` for the directory of another user.
+    Raise :class:`InputError` for the directory of another user.
     """
     path = data_dir / _LOCK
     try:

@@ -34,31 +34,32 @@ _DOWNLOAD_SECONDS = 30.0
 
 
 class Bundle(Struct, frozen=True):
-    """A template with everything that is sent along."""
+    """A template and all files that are sent with it."""
 
     template: str
     path: Path
-    environment_files: tuple[str, ...] = ()  # names in ``files``, in the order of merging
+    # keys of ``files``, in the order in which they are merged
+    environment_files: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    # Source of each of ``files``: a path as the user would write it, or a URL.
+    # Key of ``files`` -> path as the user would write it, or URL.
     places: Mapping[str, str] = field(default_factory=dict)
-    missing: tuple[Finding, ...] = ()  # missing files
+    missing: tuple[Finding, ...] = ()  # files that do not exist
 
     def place(self, file: str | None) -> str:
-        """Return the user's name for a finding's ``file``; None is the template itself."""
+        """Return the user's name of a file in a finding; None is the template."""
         return str(self.path) if file is None else self.places.get(file, file)
 
     def texts(self) -> dict[str, str]:
-        """Return all texts, by their places."""
+        """Return all texts by their places."""
         texts = {self.place(name): text for name, text in self.files.items()}
         return {str(self.path): self.template, **texts}
 
 
 def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
-    """Read a template, its environments, and all files that they name.
+    """Read a template, its environments, and all files that they refer to.
 
-    Raises :class:`InputError` for documents that cannot be read and :class:`DocumentError` for
-    those that are no YAML.
+    Raise :class:`InputError` for unreadable documents and :class:`DocumentError` for documents that
+    are not YAML.
     """
     text = _read_input(template)
     if template == STDIN:
@@ -78,7 +79,7 @@ _ONLY_ADDRESSES = (
 
 
 class _Gathering:
-    """Collects files; ``places`` says where each came from."""
+    """Collects files; ``places`` has the origin of each."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -87,7 +88,7 @@ class _Gathering:
         self.missing: list[Finding] = []
 
     def environment(self, path: Path) -> str:
-        """Gather an environment; returns its name among the files."""
+        """Add an environment; return its key."""
         text = _read_input(path)
         name = _posix(os.path.relpath(path, self._root))
         source = _source(text, path)
@@ -105,12 +106,12 @@ class _Gathering:
         return name
 
     def references(self, source: Source, key: str | None, directory: str, shown: str) -> None:
-        """Gather the files of a template. ``key`` is its own name among the files."""
+        """Add the files of a template with this ``key``."""
         for name, where in _references(source.data, ()):
             known_as = name if key is None or _is_absolute(name) else _relative(key, name)
             place = _beside(directory, name)
             if _is_address(directory) and not _is_address(place):
-                # its author would choose which files of this machine are sent to the service
+                # Otherwise the author of a remote document would choose local files to be sent.
                 self._miss(f'"{name}" is no address: {_ONLY_ADDRESSES}', source, where, shown)
                 continue
             self._add(known_as, place, source, where, shown)
@@ -134,7 +135,7 @@ class _Gathering:
         try:
             nested = read(text, key)
         except DiagnosticError:
-            return  # whether it must be a template is for the service to say
+            return  # The service decides whether it must be a template.
         if isinstance(nested.data, Mapping) and any(word in nested.data for word in VERSION_KEYS):
             directory = urljoin(place, ".") if _is_address(place) else str(Path(place).parent)
             self.references(nested, key, directory, place)
@@ -149,7 +150,7 @@ def _source(text: str, path: Path) -> Source:
 
 
 def _references(data: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
-    """Names of files in a template: in ``get_file``, and where a type is a template."""
+    """Yield the names of files in a template: in ``get_file``, and template types."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             here = (*path, key)
@@ -166,7 +167,7 @@ def _references(data: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
 
 
 def _registered(registry: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
-    """Names of templates in a resource registry."""
+    """Yield the names of templates in a resource registry."""
     if not isinstance(registry, Mapping):
         return
     for key, value in registry.items():
@@ -178,7 +179,7 @@ def _registered(registry: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]
 
 
 def _with_names(text: str, names: Mapping[str, str]) -> str:
-    """Return an environment with replaced names of templates; its lines stay."""
+    """Return an environment with replaced template names; its line numbers stay."""
     changed = {old: new for old, new in names.items() if old != new}
     if not changed:
         return text
@@ -216,7 +217,7 @@ def _beside(directory: str, name: str) -> str:
         return name
     if urlsplit(directory).scheme:
         return urljoin(directory if directory.endswith("/") else f"{directory}/", name)
-    return os.path.normpath(os.path.join(directory, name))  # noqa: PTH118 - it must stay relative
+    return os.path.normpath(os.path.join(directory, name))  # noqa: PTH118 - the path must stay relative
 
 
 def _local(place: str) -> str:
@@ -224,7 +225,7 @@ def _local(place: str) -> str:
 
 
 def _read_input(path: Path) -> str:
-    """Read a document that the command line names."""
+    """Read a document that was named on the command line."""
     if path != STDIN:
         return _read_file(path)
     content = sys.stdin.buffer.read(MAX_BYTES + 1)

@@ -17,7 +17,7 @@ from stoker.template.source.source import read
 
 _UNDECLARED = "unknown-parameter"
 _CODES = OF_VALUES | {_UNDECLARED, "not-in-cloud"}
-_DECLARED = ("parameters", "Parameters")  # sections with parameter declarations
+_DECLARED = ("parameters", "Parameters")  # Sections of templates with parameters.
 
 
 def diagnostic_where_given(
@@ -38,7 +38,7 @@ def diagnostic_where_given(
 
 
 def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, str]) -> Finding:
-    """Return the same for a finding of the service."""
+    """Return the finding of the service, at the place of the value if an environment gives it."""
     section, _, name = found.path.partition(".")
     if found.code not in _CODES or section not in _DECLARED or found.file != sent.place(None):
         return found
@@ -61,7 +61,7 @@ def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, s
 
 
 def _place(sent: Bundle, name: str, parameters: Iterable[str]) -> tuple[str, Path] | None:
-    """Return the environment that gives a parameter its value, and where in it."""
+    """Return the environment that sets a parameter, and the place in it."""
     if name in parameters:
         return None
     for section in ("parameters", "parameter_defaults"):

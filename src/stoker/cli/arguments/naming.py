@@ -1,8 +1,8 @@
 """Finds stacks, resources and servers by the names that users type.
 
-A resource inside nested stacks is named by its path: the names of the resources that lead to it
-and its own, separated by slashes, as plans, events and ``stoker why`` print it. A name that does
-not exist is answered with the nearest one and a list of those in the same stack.
+A resource in a nested stack is named by its path: the names of the resources that lead to it and
+its own, separated by slashes, as in plans, events and ``stoker why``. For an unknown name, the
+error has the nearest one, and a list of the names in the stack.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def the_stack(client: Client, name: str) -> Stack:
 
 
 def paths_of(stack: Stack, resources: Sequence[Resource]) -> Mapping[str, tuple[str, ...]]:
-    """By the id of each stack in a tree: the names of the resources that lead to it."""
+    """Return the names of the resources that lead to each stack, by stack id."""
     holders = {each.nested_id: each for each in resources if each.nested_id is not None}
     paths: dict[str, tuple[str, ...]] = {stack.id: ()}
     for identity in holders:
@@ -51,7 +51,7 @@ def by_path(stack: Stack, resources: Sequence[Resource]) -> dict[str, Resource]:
 
 
 def the_resource(client: Client, stack: Stack, path: str) -> Resource:
-    """Return the resource of a stack that a path leads to. Raises :class:`InputError`."""
+    """Return the resource at a path. Raise :class:`InputError` if there is none."""
     known = by_path(stack, resources_of(client, stack))
     if path in known:
         return known[path]
@@ -59,7 +59,7 @@ def the_resource(client: Client, stack: Stack, path: str) -> Resource:
 
 
 def candidates(wanted: str, known: Iterable[str]) -> str:
-    """Return the end of a sentence about an unknown name: the known names, one in a line."""
+    """Return the end of an error about an unknown name: the known names, one per line."""
     names = sorted(known)
     hint = did_you_mean(wanted, names) or _by_last_name(wanted, names)
     near = "" if hint is None else f" ({hint})"
@@ -72,7 +72,7 @@ def candidates(wanted: str, known: Iterable[str]) -> str:
 
 
 def _by_last_name(wanted: str, paths: Sequence[str]) -> str | None:
-    """``did you mean "a/b"?`` for the only path whose last name is near."""
+    """Return ``did you mean "a/b"?`` if exactly one path ends with a similar name."""
     last = wanted.rpartition("/")[2]
     hint = did_you_mean(last, {path.rpartition("/")[2] for path in paths})
     if hint is None:

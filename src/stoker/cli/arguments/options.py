@@ -54,7 +54,7 @@ _config_dir = click.option(
 
 
 def config_files(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the options that name configuration files; a command gets them as ``config``."""
+    """Add the options for configuration files; the command gets ``config``."""
 
     @wraps(command)
     def with_files(
@@ -89,7 +89,7 @@ _url = click.option(
 
 
 def service(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the options that say which service a command speaks to; it gets them as ``target``."""
+    """Add the options that choose a service; the command gets ``target``."""
 
     @wraps(command)
     def with_target(data_dir: Path, url: str | None, **others: Any) -> Any:
@@ -103,7 +103,7 @@ def service(command: Callable[..., Any]) -> Callable[..., Any]:
 def name_and_value(
     _: click.Context, option: click.Parameter, given: tuple[str, ...]
 ) -> dict[str, str]:
-    """Callback of options of the form ``NAME=VALUE`` that can be given several times."""
+    """Parse options of the form ``NAME=VALUE``, which may be repeated."""
     found = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""HTTP to the cloud: a token from Keystone, addresses from its catalog, refusals as exceptions."""
+"""HTTP requests to a cloud: token, addresses from the catalog, errors as exceptions."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ class RefusedError(CommandError):
     def __init__(self, status: int, message: str, diagnostics: tuple[Any, ...] = ()) -> None:
         super().__init__(message)
         self.status = status
-        # Findings of the orchestration service, each a map as its API returns it.
-        self.diagnostics = diagnostics
+        self.diagnostics = diagnostics  # Findings of the orchestration service, as maps of its API.
 
 
 class UnreachableError(CommandError):
-    """Nothing answers at the address of a service."""
+    """No response from the address of a service."""
 
 
 class NoServiceError(UnreachableError):
-    """There is nothing at the address of a service that could answer."""
+    """There is no service at the address."""
 
 
 _PASSING = (
@@ -44,7 +43,7 @@ _PASSING = (
 
 
 def is_passing(failure: CommandError) -> bool:
-    """Return whether the same question may be answered later."""
+    """Return whether the same request may succeed later."""
     if isinstance(failure, RefusedError):
         return failure.status in _PASSING
     return isinstance(failure, UnreachableError)
@@ -58,7 +57,7 @@ class WrongServiceError(CommandError):
 
 
 def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
-    """Return the parsed answer. Raises :class:`WrongServiceError` if it has another form."""
+    """Parse a response. Raise :class:`WrongServiceError` if it has an unexpected form."""
     try:
         return parse(answer)
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -66,10 +65,10 @@ def parsed(parse: Callable[[Any], Value], answer: Any) -> Value:
 
 
 class Client:
-    """Calls services of one cloud as one user.
+    """Calls the services of a cloud as one user.
 
-    ``orchestration`` is the address of the orchestration service (without project) where it is
-    not that of the catalog. ``transport`` is for tests; None is the network.
+    ``orchestration`` replaces the address of the orchestration service in the catalog (without
+    project). ``transport`` is for tests; None means the network.
     """
 
     def __init__(
@@ -98,7 +97,7 @@ class Client:
         self._http.close()
 
     def get(self, service: str, path: str, query: Mapping[str, Any] | None = None) -> Any:
-        """Return the JSON at a path of a service. Raises :class:`CommandError`."""
+        """Return the JSON at a path of a service. Raise :class:`CommandError`."""
         return self.call(service, "GET", path, query=query)
 
     def call(
@@ -109,9 +108,9 @@ class Client:
         body: Any = None,
         query: Mapping[str, Any] | None = None,
     ) -> Any:
-        """Return the JSON that a service answers, None where it answers without.
+        """Return the JSON in a response, or None for an empty one.
 
-        ``service`` is a type of the catalog, as ``compute``. Raises :class:`CommandError`.
+        ``service`` is a type in the catalog, such as ``compute``. Raise :class:`CommandError`.
         """
         if not self._token:
             self._login()
@@ -128,10 +127,9 @@ class Client:
     def lines(
         self, service: str, path: str, query: Mapping[str, Any], silence: float
     ) -> Iterator[str]:
-        """Yield the lines of a stream of events, as they come; none where the service has no
-        streams.
+        """Yield the lines of an event stream as they arrive; none if the service has no streams.
 
-        Raises :class:`CommandError`, also after ``silence`` seconds without any.
+        Raise :class:`CommandError`, also after ``silence`` seconds without a line.
         """
         if not self._token:
             self._login()
@@ -158,8 +156,9 @@ class Client:
         return self._request(method, url, headers=headers, json=body, params=query)
 
     def _request(self, method: str, url: str, **content: Any) -> httpx.Response:
-        """Send a request. Raises :class:`UnreachableError` with the address that does not
-        answer.
+        """Send a request.
+
+        Raise :class:`UnreachableError` with the address if there is no response.
         """
         try:
             return self._http.request(method, url, **content)
@@ -201,7 +200,7 @@ class Client:
         if response.is_error:
             refusal = _refusal(response)
             told = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
-            # a service that is away for now says nothing about credentials
+            # An unavailable service says nothing about the credentials.
             raise UnreachableError(told) if is_passing(refusal) else CommandError(told)
         try:
             token = _json(response)["token"]
@@ -225,7 +224,7 @@ def _public(catalog: Any, region: str | None) -> dict[str, str]:
 def _direct(
     credentials: Credentials, orchestration: str | None
 ) -> dict[str, httpx.BaseTransport | None]:
-    """This machine is reached without the proxies that the environment may name."""
+    """Return mounts that bypass proxies for this machine."""
     hosts = {_host(url) for url in (credentials.auth_url, orchestration) if url}
     local = {host for host in hosts if host in ("localhost", "::1") or host.startswith("127.")}
     return {
@@ -255,7 +254,7 @@ def _json(response: httpx.Response) -> Any:
 
 
 def _refusal(response: httpx.Response) -> RefusedError:
-    """Return the error of a service, whichever shape it has."""
+    """Return the error in a response, in any service's format."""
     try:
         body = all_visible(response.json())
     except ValueError:

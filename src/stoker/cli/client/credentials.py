@@ -1,4 +1,4 @@
-"""Credentials and identity service of the user: from the environment, or a data directory."""
+"""The user's credentials and Keystone URL, from the environment or a data directory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 else:
     yaml = LazyModule("yaml")
 
-CLOUD = "stoker"  # the cloud in the ``clouds.yaml`` of a data directory
+CLOUD = "stoker"  # cloud in the ``clouds.yaml`` of a data directory
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """Credentials for Keystone: a user with a password, or a token."""
+    """A user with a password, or a token."""
 
     auth_url: str
     username: str = ""
@@ -33,10 +33,10 @@ class Credentials:
     project_domain: str = "Default"
     region: str | None = None
     verify: bool | str = True
-    source: str = ""  # source of the credentials, as ``OS_CLOUD=prod``; empty for a data directory
+    source: str = ""  # Origin, such as ``OS_CLOUD=prod``; empty for a data directory.
 
     def __str__(self) -> str:
-        """Return the cloud and the project, without secrets."""
+        """Return cloud and project, without secrets."""
         user = f"{self.username or 'a token'}/{self.project_name or self.project_id}"
         return f"{self.auth_url} as {user}" + (f" ({self.source})" if self.source else "")
 
@@ -60,7 +60,7 @@ class Credentials:
 def in_environment(environment: Mapping[str, str]) -> Credentials | None:
     """Return the credentials of ``OS_CLOUD`` or ``OS_AUTH_URL``; None without either.
 
-    Raises :class:`InputError`.
+    Raise :class:`InputError` for unusable ones.
     """
     if environment.get("OS_CLOUD"):
         return _named_cloud(environment["OS_CLOUD"], environment)

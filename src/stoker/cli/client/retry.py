@@ -1,4 +1,4 @@
-"""Another attempt after a server has reported a failure.
+"""Prepares another attempt after a server has reported a failure.
 
 A wait handle keeps its signals. As long as it does, every further attempt would fail immediately
 with the old failure. So such a handle is replaced, and with it the servers that use it.
@@ -17,14 +17,14 @@ _REASON = "it keeps the failure that an earlier attempt has reported"
 
 
 def handles_to_renew(client: Client, stack: Stack) -> list[Resource]:
-    """Return the handles of a failed stack that keep a failure."""
+    """Return the handles of a failed stack that have a failure signal."""
     if stack.status != "FAILED":
         return []
     return failed_handles(resources_of(client, stack), events_of(client, stack))
 
 
 def renew(client: Client, handles: Sequence[Resource]) -> None:
-    """Have the handles replaced by the next update."""
+    """Mark the handles, so that the next update replaces them."""
     for handle in handles:
         path = f"/stacks/{handle.stack_name}/{handle.stack_id}/resources/{handle.name}"
         body = {"mark_unhealthy": True, "resource_status_reason": _REASON}

@@ -12,9 +12,9 @@ from stoker.cli.client.client import NoServiceError, is_passing
 from stoker.cli.console.failures import CommandError
 
 Value = TypeVar("Value")
-# Seconds for which an unavailable service is retried: it may restart, or its database may be down.
+# The service must respond within this time; it may be restarting, or its database may be down.
 SECONDS = 300.0
-_SHORTEST, _LONGEST = 0.3, 5.0  # seconds between two requests
+_SHORTEST, _LONGEST = 0.3, 5.0  # seconds between two attempts
 
 
 class RetryPolicy:

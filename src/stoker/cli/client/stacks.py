@@ -16,7 +16,7 @@ Value = TypeVar("Value")
 ORCHESTRATION = "orchestration"
 _AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
 SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
-DEEP = 20  # levels of nested stacks that are read: more than any service allows
+DEEP = 20  # Levels of nested stacks to read, more than any service permits.
 
 
 class Output(Struct, frozen=True):
@@ -42,12 +42,12 @@ class Stack(Struct, frozen=True):
 
     @property
     def path(self) -> str:
-        """Its path below the service."""
+        """Return the path below the service."""
         return f"/stacks/{self.name}/{self.id}"
 
     @property
     def state(self) -> str:
-        """Action and status in one word."""
+        """Return action and status as one word."""
         return f"{self.action}_{self.status}"
 
 
@@ -66,7 +66,7 @@ class Resource(Struct, frozen=True):
     required_by: tuple[str, ...]
     waiting_for: str | None
     updated: str
-    nested: bool = False  # whether its stack is nested in another one, and known by its id only
+    nested: bool = False  # The stack is nested, and only its id is known.
 
     @property
     def hook(self) -> str | None:
@@ -81,12 +81,12 @@ class Resource(Struct, frozen=True):
 
     @property
     def state(self) -> str:
-        """Action and status in one word."""
+        """Return action and status as one word."""
         return f"{self.action}_{self.status}"
 
 
 class Event(Struct, frozen=True):
-    """Something that happened to a stack or a resource."""
+    """An event of a stack or a resource."""
 
     id: str
     time: str
@@ -108,7 +108,7 @@ class Server(Struct, frozen=True):
     key_name: str | None = None
     floating: tuple[str, ...] = ()
     fixed: tuple[str, ...] = ()
-    # In the local cloud: host address of each forwarded port. In other clouds None.
+    # In the local cloud: port -> address on this machine. Otherwise None.
     forwarded: Mapping[int, tuple[str, int]] | None = None
 
 
@@ -124,13 +124,13 @@ def find_stack(client: Client, name: str) -> Stack | None:
 
 
 def refresh(client: Client, stack: Stack, *, outputs: bool = False) -> Stack:
-    """The stack as it is now; also one that has been deleted."""
+    """Return the current stack; also one that has been deleted."""
     query = {"resolve_outputs": outputs}
     return _parsed(_stack, client.get(ORCHESTRATION, stack.path, query), "stack")
 
 
 def planned_resources(preview: Any, stack: Stack) -> list[Resource]:
-    """Return the resources that a preview of a new stack names, without those of nested stacks."""
+    """Return the resources in a preview of a new stack, without those of nested stacks."""
 
     def parse(found: list[Any]) -> list[Resource]:
         return [
@@ -190,14 +190,14 @@ def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Ev
 
 
 def last_events(client: Client, stack: Stack, count: int) -> list[Event]:
-    """Return the last things that happened to a stack, oldest first."""
+    """Return the last events of a stack, oldest first."""
     query = {"nested_depth": DEEP, "limit": count}
     answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
     return _parsed(_each(_event), answer, "events")[::-1]
 
 
 def last_event_id(client: Client, stack: Stack) -> str | None:
-    """Return the last thing that happened to a stack, as :func:`events_of` takes it."""
+    """Return the id of the last event, for :func:`events_of`."""
     return next((event.id for event in last_events(client, stack, 1)), None)
 
 

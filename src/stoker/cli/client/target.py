@@ -15,16 +15,14 @@ class Target(Struct, frozen=True):
 
     data_dir: Path
     url: str | None = None
-    # Whether the data directory was given on the command line: it then takes precedence over
-    # ``OS_*``.
+    # The data directory was named on the command line. It takes precedence over ``OS_*``.
     own_data_dir: bool = False
 
     def foreign(self) -> Credentials | None:
-        """Return the credentials of a cloud that is not that of the data directory, if one is
-        named."""
+        """Return the credentials of another cloud than that of the data directory, if any."""
         return None if self.own_data_dir else in_environment(os.environ)
 
     @property
     def serves_itself(self) -> bool:
-        """Return whether the service is one of this machine, in the data directory."""
+        """Return whether the service runs on this machine, in the data directory."""
         return self.url is None and self.foreign() is None

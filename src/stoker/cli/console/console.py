@@ -1,4 +1,4 @@
-"""Lines for people, as they are."""
+"""Prints text and tables for people, and JSON for programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.console import Console
 
 
 def console_beside(*, as_json: bool) -> Console:
-    """Return a console for progress: the error output where the standard output is JSON."""
+    """Return a console for progress: standard error if the standard output is JSON."""
     return Console(stderr=as_json)
 
 
@@ -31,7 +31,7 @@ def table(
     rows: Sequence[Sequence[str]],
     styles: Sequence[str] | None = None,
 ) -> None:
-    """Print rows in columns below their titles; ``styles`` are those of the rows."""
+    """Print rows in columns below their titles; ``styles`` has a style for each row."""
     widths = _widths(titles, rows)
     say(console, _columns(titles, widths), "bold")
     for row, style in zip(rows, styles or [""] * len(rows), strict=True):
@@ -39,7 +39,7 @@ def table(
 
 
 def table_width(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
-    """Columns of the terminal that a table needs."""
+    """Return the number of terminal columns that a table needs."""
     return sum(_widths(titles, rows)) + 2 * (len(titles) - 1)
 
 

@@ -1,9 +1,9 @@
-"""Makes control characters of texts from outside visible.
+"""Makes control characters in texts from outside visible.
 
-Names, reasons and outputs may come from other users, from clouds and from guests. A terminal takes
-escape sequences in them for commands: they could set its title, write to the clipboard, or show
-lines that were never printed. Every answer of a service, and every document from the web, has them
-replaced before anything is printed. Marks that change the direction of text count as well.
+Names, reasons and outputs may come from other users, from clouds and from guests. A terminal
+interprets escape sequences: they could set its title, write to the clipboard, or show lines that
+were never printed. Every response of a service, and every document from the web, has them replaced
+before anything is printed. Characters that change the direction of text are replaced, too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.kernel.json_tree import replaced
 
-# All except tabulators and line feeds.
+# all except tabs and line feeds
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -23,7 +23,7 @@ def visible(text: str) -> str:
 
 
 def all_visible(tree: Any) -> Any:
-    """Return a tree of JSON with all its texts, and the keys of its maps, in that form."""
+    """Return a JSON tree with control characters replaced in all texts and keys."""
     return replaced(tree, lambda leaf: visible(leaf) if isinstance(leaf, str) else leaf, keys=True)
 
 

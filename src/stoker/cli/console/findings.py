@@ -21,7 +21,7 @@ _WIDEST_LINE = 160
 
 
 class Finding(Struct, frozen=True):
-    """One finding; line and column count from 1 and are None where the place is not known."""
+    """A finding. Line and column count from 1, and are None if the place is unknown."""
 
     file: str
     line: int | None
@@ -34,7 +34,7 @@ class Finding(Struct, frozen=True):
 
 
 class DocumentError(InputError):
-    """A template or an environment is refused. ``texts`` are the documents, by file."""
+    """A template or environment is invalid. ``texts`` has the documents, by file."""
 
     def __init__(self, found: Sequence[Finding], texts: Mapping[str, str]) -> None:
         super().__init__(f"{len(found)} findings")
@@ -42,12 +42,12 @@ class DocumentError(InputError):
         self.texts = dict(texts)
 
     def show(self, file: IO[Any] | None = None) -> None:
-        """Print all findings as compilers do."""
+        """Print all findings in the format of compilers."""
         click.echo(as_text(self.findings, self.texts), file=file, err=True)
 
 
 def finding_of(diagnostic: Diagnostic, file: str) -> Finding:
-    """Return a finding of our own reading of a document."""
+    """Return a finding for a diagnostic of this process."""
     position = diagnostic.position
     return Finding(
         file,
@@ -62,7 +62,7 @@ def finding_of(diagnostic: Diagnostic, file: str) -> Finding:
 
 
 def finding_from_api(found: Mapping[str, Any], place: Callable[[str | None], str]) -> Finding:
-    """Return a finding of the service; ``place`` turns its names of files into the user's."""
+    """Return a finding of the service; ``place`` maps its file names to the user's."""
     return Finding(
         place(found.get("file")),
         found.get("line"),
@@ -76,13 +76,12 @@ def finding_from_api(found: Mapping[str, Any], place: Callable[[str | None], str
 
 
 def has_errors(found: Iterable[Finding]) -> bool:
-    """Return whether some finding refuses the document."""
+    """Return whether a finding is an error."""
     return any(finding.severity == "error" for finding in found)
 
 
 def as_text(found: Sequence[Finding], texts: Mapping[str, str]) -> str:
-    """Return all findings, each with the line of the document that it is about, and how many there
-    are."""
+    """Return all findings, each with its line of the document, and their number."""
     found = sorted(found, key=_cause_first(found))
     lines = {file: [visible(line) for line in text.splitlines()] for file, text in texts.items()}
     blocks = [_block(_visible(finding), lines.get(finding.file, ())) for finding in found]
@@ -92,7 +91,7 @@ def as_text(found: Sequence[Finding], texts: Mapping[str, str]) -> str:
 
 
 def _cause_first(found: Sequence[Finding]) -> Callable[[Finding], tuple[int, bool]]:
-    """Return a sort key: by file, and in a file repeated keys first, which cause other findings."""
+    """Return a sort key: by file, then repeated keys first, since they cause other findings."""
     order = {file: number for number, file in enumerate(dict.fromkeys(f.file for f in found))}
     return lambda finding: (order[finding.file], finding.code != "duplicate-key")
 
@@ -103,10 +102,7 @@ def as_json(found: Iterable[Finding]) -> str:
 
 
 def as_sarif(found: Sequence[Finding], version: str) -> str:
-    """Return the findings in SARIF 2.1.0, which editors and code hosts read.
-
-    ``version`` is Stoker's.
-    """
+    """Return the findings in SARIF 2.1.0, for editors and code hosts. ``version`` is Stoker's."""
     rules = [{"id": code} for code in sorted({finding.code for finding in found})]
     driver = {"name": "stoker", "version": version, "rules": rules}
     run = {"tool": {"driver": driver}, "results": [_result(finding) for finding in found]}
@@ -119,7 +115,7 @@ def _count(number: int, word: str) -> str:
 
 
 def _visible(finding: Finding) -> Finding:
-    """Return the finding without control characters: the document may be from the web."""
+    """Return the finding without control characters, since the document may be from the web."""
     texts = {name: value for name, value in asdict(finding).items() if isinstance(value, str)}
     return replace(finding, **all_visible(texts))
 

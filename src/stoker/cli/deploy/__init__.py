@@ -1,1 +1,1 @@
-"""Plans and deployments as the commands show them."""
+"""Plans and deployments, and their presentation by commands."""

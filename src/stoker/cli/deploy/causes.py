@@ -24,7 +24,7 @@ from stoker.cli.deploy.remedies import (
 from stoker.cli.deploy.tree import clearing, elapsed
 from stoker.kernel.values import replace
 
-# Types that fail because of reports of servers, whose consoles then have the details.
+# Types that fail because of reports from servers. The server's console has more information.
 _WAITS = frozenset((
     "OS::Heat::WaitCondition", "OS::Heat::WaitConditionHandle",
     "AWS::CloudFormation::WaitCondition", "AWS::CloudFormation::WaitConditionHandle",
@@ -42,7 +42,7 @@ _SIGNS = {
     "nothing": ("✓", "green"),
 }
 _OTHER = ("●", "yellow")
-# Words before the duration; all other causes are waits.
+# Words before the time. Other states are waiting.
 _HEADS = {
     "failed": "failed",
     "aborted": "was aborted",
@@ -55,13 +55,13 @@ _ADVICE = {
     "marked": "stoker deploy TEMPLATE --name {stack}",
 }
 _NO_SERVERS = "the stack has no server that could send the signal"
-# A position in the text of a failure: a nested template that was refused.
+# A place in a failure text: a nested template that was refused.
 _NESTED_PLACE = re.compile(r"(?:^|\s)([^\s:]+\.(?:yaml|yml|json|template)):(\d+):\d+:")
-_MOST = 10  # causes that are shown in full; one screen
+_MOST = 10  # causes that are shown in full, about one screen
 _NOT_BEGUN = ("dependency", "order")
 
 
-# Returns the user's name of a file; None is the template itself.
+# Maps a file to the user's name for it; None is the template itself.
 ShownAs = Callable[[str | None], str]
 
 
@@ -80,15 +80,15 @@ class Cause(Struct, frozen=True):
     stack_name: str
     stack_id: str
     objects: tuple[KnownObject, ...] = ()
-    notes: tuple[str, ...] = ()  # further messages of the cloud, one per line
+    notes: tuple[str, ...] = ()  # additional lines from the cloud
 
     @property
     def name(self) -> str:
-        """Its path from the explained stack."""
+        """Return the path from the explained stack."""
         return "/".join(self.path)
 
     def lines(self, now: datetime, stack_name: str) -> Iterator[str]:
-        """Yield the cause and its remedies as lines."""
+        """Return the cause and its remedies as lines."""
         sign, colour = _SIGNS.get(self.kind, _OTHER)
         head = click.style(sign, fg=colour) + f" {self.name or stack_name}"
         if self.type_name:
@@ -119,7 +119,7 @@ class Cause(Struct, frozen=True):
 
     @property
     def waits_for_servers(self) -> bool:
-        """Return whether a report of a server is missing, or was missing at the timeout."""
+        """Return whether the report of a server is missing, or was missing at the timeout."""
         return self.was_waited_for or self.kind == "signal"
 
     def _advice(self, stack_name: str) -> Iterator[str]:
@@ -157,7 +157,7 @@ class Explanation(Struct, frozen=True):
 def explanation_of(
     client: Client, stack: Stack, path: str | None, shown_as: ShownAs | None = None
 ) -> tuple[Explanation, Any]:
-    """Return the explanation for a stack or a resource in it, parsed and as it was received."""
+    """Return the explanation of a stack or a resource, parsed and as received."""
     if path is None:
         answer = client.get(ORCHESTRATION, f"{stack.path}/why")
         return _with_notes(client, stack, parsed_explanation(answer, shown_as)), answer
@@ -195,10 +195,10 @@ def _with_notes(client: Client, stack: Stack, found: Explanation) -> Explanation
 
 
 def parsed_explanation(answer: Any, shown_as: ShownAs | None = None) -> Explanation:
-    """Return an answer of the service as values. Raises
-    :class:`stoker.cli.client.client.WrongServiceError`.
+    """Parse a response of the service.
 
-    ``shown_as`` gives the names of files as the user knows them.
+    ``shown_as`` maps files to the user's names. Raise
+    :class:`stoker.cli.client.client.WrongServiceError`.
     """
     return parsed(lambda found: _explanation(found["why"], shown_as), answer)
 
@@ -216,7 +216,7 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
     told = [cause for cause in found.causes if cause.kind not in _NOT_BEGUN]
     if not found.causes:
         yield f"  {found.reason}"
-    elif not told:  # of a resource that waits for another
+    elif not told:  # The cause belongs to a resource that waits for another one.
         told = list(found.causes)
     for cause in told[:_MOST]:
         yield ""
@@ -270,7 +270,7 @@ def steps_of(
 
 
 def _places_to_fix(cause: Cause, shown_as: ShownAs | None) -> Iterator[str]:
-    """Yield the places that a failure names; that of the resource where it names none."""
+    """Yield the places in a failure text, or else the place of the resource."""
     named = [(match[1], match[2]) for match in _NESTED_PLACE.finditer(cause.text)]
     for file, line in named:
         yield f"{file if shown_as is None else shown_as(file)}:{line}"

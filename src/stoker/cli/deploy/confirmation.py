@@ -1,4 +1,4 @@
-"""Questions that are asked before something is lost."""
+"""Asks for confirmation before something is lost."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MOST_NAMES = 10
 
 
 def confirm(question: str, client: Client | None = None) -> None:
-    """Return if the answer is yes; end the command if it is no.
+    """Return if the answer is yes; otherwise end the command.
 
-    The question names the cloud of the ``client``, unless it is that of the data directory. Raises
+    The question names the cloud of the ``client``, unless it is that of the data directory. Raise
     :class:`InputError` without a terminal.
     """
     if client is not None and client.foreign_cloud:

@@ -1,4 +1,4 @@
-"""Beginning a deployment: a stack is made or brought up to date, once, whatever gets lost."""
+"""Starts deployments: creates or updates a stack exactly once, even if responses are lost."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
 
 
 class StartedDeployment(Struct, frozen=True):
-    """An operation that has been asked for."""
+    """An operation that was requested."""
 
     stack: Stack
     last: str | None = None  # id of the last event before it
     planned: Sequence[Resource] = ()
-    shown_as: ShownAs | None = None  # returns the user's name of each template file
+    shown_as: ShownAs | None = None  # Maps files to the user's names.
 
 
 class Deployment(Struct, frozen=True):
-    """Starts the operation of one command."""
+    """Starts the operation of a command."""
 
     client: Client
     console: Console
@@ -54,11 +54,13 @@ class Deployment(Struct, frozen=True):
     def of_template(
         self, wanted: DeployRequest, settings: Mapping[str, Any], *, yes: bool
     ) -> StartedDeployment:
-        """Start to create the stack, or to update it."""
+        """Start to create or update the stack."""
         existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
         if existing is None:
             return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
-        if existing.state != "CREATE_FAILED":  # which has nothing to lose
+        if (
+            existing.state != "CREATE_FAILED"
+        ):  # A stack that was never complete has nothing to lose.
             if yes:
                 self._refuse_impossible(wanted, existing)
             else:
@@ -74,9 +76,9 @@ class Deployment(Struct, frozen=True):
         return StartedDeployment(stack, last, shown_as=wanted.sent.place)
 
     def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> StartedDeployment:
-        """Start to carry out a plan, and nothing else.
+        """Start exactly the operation of a saved plan.
 
-        Raises :class:`CommandError` where the plan does not hold any more.
+        Raise :class:`CommandError` if the plan is outdated.
         """
         client, patience = self.client, self.patience
         body = {**saved.body, **settings, "plan_fingerprint": saved.fingerprint}
@@ -101,7 +103,7 @@ class Deployment(Struct, frozen=True):
 
     def _created(self, wanted: DeployRequest, body: Mapping[str, Any]) -> StartedDeployment:
         preview = None
-        if self.console.is_terminal:  # where a tree shows it
+        if self.console.is_terminal:  # The tree on a terminal shows it.
             ask = partial(wanted.send, self.client, "POST", "/stacks/preview", body)
             preview = self.patience.ask(ask)
         self.patience.begin(
@@ -113,7 +115,7 @@ class Deployment(Struct, frozen=True):
         return StartedDeployment(stack, None, planned, wanted.sent.place)
 
     def _renew_handles(self, existing: Stack) -> None:
-        """Have handles that keep an old failure replaced by the update."""
+        """Mark handles with an old failure signal, so that the update replaces them."""
         handles = self.patience.ask(partial(handles_to_renew, self.client, existing))
         self.patience.ask(partial(renew, self.client, handles))
         for handle in handles:
@@ -124,18 +126,17 @@ class Deployment(Struct, frozen=True):
             )
 
     def _refuse_impossible(self, wanted: DeployRequest, existing: Stack) -> None:
-        """Raise :class:`DocumentError` for changes that a plan refuses, and the update would
-        try.
-        """
+        """Raise :class:`DocumentError` for changes that the plan refuses, but the update would
+        try."""
         try:
             wanted.plan(self.client, existing)
         except DocumentError:
             raise
         except CommandError:
-            return  # The update itself says what is wrong, or is tried again.
+            return  # The update itself reports the error, or is attempted.
 
     def _confirm(self, wanted: DeployRequest, existing: Stack) -> None:
-        """Show the plan and ask, if something that works is removed or interrupted."""
+        """Show the plan and ask, if working objects are deleted or interrupted."""
         changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
         harmful = [change for change in changes if change.is_loss or change.interruptions]
         if harmful:

@@ -1,4 +1,4 @@
-"""Receives notifications about a stack from the service, in place of polling."""
+"""Receives notifications about a stack from the service, instead of polling it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from stoker.cli.client.stacks import DEEP, ORCHESTRATION, Stack
 from stoker.cli.console.failures import CommandError
 
 LONGEST_SILENCE = 5.0  # seconds after which the service is polled anyway
-SILENCE = 25.0  # seconds after which a stream is dead: a heartbeat arrives every ten
-_TOGETHER = 0.05  # seconds during which events are gathered
-_PAUSE = 1.0  # seconds before a closed stream is opened again
+# Seconds after which a stream counts as dead. The service sends a keepalive every ten seconds.
+SILENCE = 25.0
+_TOGETHER = 0.05  # seconds in which events are combined
+_PAUSE = 1.0  # seconds before an ended stream is opened again
 
 
 class EventStreamClient:
-    """Follows the events of a stack on a thread; a service that has no stream of them is asked."""
+    """Follows the events of a stack on a thread. A service without streams is polled."""
 
     def __init__(
         self, client: Client, stack: Stack, after: str | None, silence: float = SILENCE
@@ -33,7 +34,7 @@ class EventStreamClient:
         Thread(target=self._listen, daemon=True).start()
 
     def wait(self, seconds: float) -> None:
-        """Wait for a notification; without a stream, sleep for these seconds."""
+        """Wait for a notification. Without a stream, sleep for these seconds."""
         if not self._streams:
             time.sleep(seconds)
             return
@@ -46,13 +47,13 @@ class EventStreamClient:
         self._closed.set()
 
     def _listen(self) -> None:
-        """Follow one stream after another: they end with the service, and where it falls silent."""
+        """Follow one stream after another. A stream ends with its service, or when it is silent."""
         more = True
         while more and not self._closed.is_set():
             try:
                 more = self._follow()
             except CommandError as failure:
-                # A token that has expired is renewed by the next request.
+                # The next request renews an expired token.
                 more = is_passing(failure) or _is_unknown(failure)
             self._streams = False
             self._told.set()
@@ -60,7 +61,7 @@ class EventStreamClient:
                 self._closed.wait(_PAUSE)
 
     def _follow(self) -> bool:
-        """Follow one stream; whether there is more to hear when it has ended."""
+        """Follow a stream; return whether there may be another one after its end."""
         query = {"nested_depth": DEEP, "until_end": True, "marker": self._last}
         for line in self._client.lines(ORCHESTRATION, self._path, query, self._silence):
             self._streams = True

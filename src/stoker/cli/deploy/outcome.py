@@ -27,7 +27,7 @@ _USER_DATA_END = re.compile(r"^user data: .* ended with exit code (\d+)$", re.MU
 
 
 def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
-    """The outputs, one in a line; long values below their names."""
+    """Print the outputs, one per line; long values below their names."""
     width = max((len(output.name) for output in outputs), default=0)
     for output in outputs:
         if output.error is not None:
@@ -42,10 +42,10 @@ def print_outputs(console: Console, outputs: Sequence[Output]) -> None:
 
 
 def print_failed_user_data(console: Console, client: Client, stack: Stack) -> None:
-    """Name the servers of a local cloud whose user data has failed, though the stack has not.
+    """Print the servers of a local cloud whose user data failed although the stack did not.
 
-    As in any cloud, a server is complete when it runs. Only the console shows how its user data
-    ended, so nothing is printed while that still runs.
+    As in any cloud, a server is complete when it runs. Only its console shows the result of the
+    user data, so nothing is printed while they are still running.
     """
     if client.foreign_cloud:
         return
@@ -77,7 +77,7 @@ def print_failure(
 ) -> None:
     """Print the causes of a failed operation, the servers' consoles, and the next steps.
 
-    ``shown_as`` names the files of the template, where they are known.
+    ``shown_as`` maps files of the template to the user's names.
     """
     found, _ = explanation_of(client, stack, None, shown_as)
     click.echo(file=console.file)

@@ -15,8 +15,8 @@ from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
-# Kinds of change in the order in which they are counted. The API counts a change that depends on an
-# unknown value as an update.
+# Kinds of change in the order in which they are counted. The API counts changes that depend on
+# unknown values as updates.
 _SIGNS = {
     "added": ("+", "green"),
     UPDATED: ("~", "yellow"),
@@ -25,9 +25,9 @@ _SIGNS = {
     PERHAPS_REPLACED: ("?", "magenta"),
     DELETED: ("-", "red"),
 }
-# Kinds of the API except the unchanged resources, which are not shown.
+# Kinds in the API; unchanged resources are not shown.
 _KINDS = ("added", UPDATED, REPLACED, DELETED)
-# Reasons as the API names them; others say no more than the change itself.
+# The API's reasons. Others add nothing to the change itself.
 _BECAUSE = {
     "deleted": "its object no longer exists",
     "drift": "its object was changed outside the stack",
@@ -45,12 +45,12 @@ _BECAUSE = {
 _INDENT = "    "
 _FEW = 3  # more changes than this that look the same share one line
 
-# Returns the user's name of a file of the API; None is the template itself.
+# Maps a file of the API to the user's name; None is the template itself.
 Place = Callable[[str | None], str]
 
 
 class PropertyChange(Struct, frozen=True):
-    """A property before and after."""
+    """A property before and after the change."""
 
     name: str
     old: Any
@@ -59,7 +59,7 @@ class PropertyChange(Struct, frozen=True):
     known_after: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """Return the lines that show the change."""
+        """Return the lines for the change."""
         if not self.known:
             after = ", ".join(self.known_after) or "its resource"
             return [f"{self.name}: {short(self.old)} -> (known after {after})"]
@@ -70,39 +70,39 @@ class Change(Struct, frozen=True):
     """The change of one resource."""
 
     kind: str
-    path: tuple[str, ...]  # the resources above it, from the outermost, and its own name
-    stack_name: str  # name of its stack
+    # names of the resources that lead to it through nested stacks, and its own
+    path: tuple[str, ...]
+    stack_name: str  # the stack that contains it
     type_name: str
-    properties: tuple[PropertyChange, ...] = ()  # changed properties
-    reason: str | None = None  # reason code of the API
+    properties: tuple[PropertyChange, ...] = ()  # only those that differ
+    reason: str | None = None  # reason, as in the API
     forcing: tuple[str, ...] = ()  # properties that require a new object, or may require one
-    # Properties whose change interrupts the use of the object, and how.
-    interruptions: tuple[tuple[str, str], ...] = ()
+    interruptions: tuple[tuple[str, str], ...] = ()  # (property, effect on users of the object)
     step: int = 0
-    after: tuple[str, ...] = ()  # the changes in its stack that come right before it
+    after: tuple[str, ...] = ()  # direct predecessors in its stack
     keeps_object: bool = False
-    holds_data: bool = False  # whether user data is lost without its object
+    holds_data: bool = False  # Deleting the object deletes data of users.
     place: str | None = None  # file and line
 
     @property
     def name(self) -> str:
-        """Its own name."""
+        """Return the name of the resource."""
         return self.path[-1]
 
     @property
     def is_certain(self) -> bool:
-        """Return whether it is known that it changes."""
+        """Return whether the change is certain."""
         return self.kind not in (PERHAPS_UPDATED, PERHAPS_REPLACED)
 
     @property
     def is_loss(self) -> bool:
-        """Return whether the existing object is removed, or may be."""
+        """Return whether the existing object is deleted, or may be."""
         gone = self.kind in (REPLACED, PERHAPS_REPLACED, DELETED)
         return gone and not self.keeps_object
 
     @property
     def loses_data(self) -> bool:
-        """Return whether data of users is deleted with the object, or may be."""
+        """Return whether data of users are deleted with the object, or may be."""
         return self.is_loss and self.holds_data
 
     def lines(self, name: str) -> list[str]:
@@ -162,15 +162,15 @@ class Change(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """The changes, in their order."""
+    """The changes, in order."""
 
     changes: tuple[Change, ...]
-    # Identifies the plan for the service. None if the plan cannot be carried out unchanged.
+    # Identifies the plan at the service. None if it cannot be executed unchanged.
     fingerprint: str | None = None
 
 
 def plan_of_create(answer: Any) -> Plan:
-    """Return all resources of a stack to be; nested stacks are lists within the list."""
+    """Return all resources of a new stack; nested stacks are lists in the list."""
     return parsed(lambda found: _plan(found, _added(found)), answer)
 
 
@@ -180,7 +180,7 @@ def plan_of_update(answer: Any, place: Place) -> Plan:
 
 
 def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
-    """Return the changes that the delete of a stack makes."""
+    """Return the changes of a stack's delete."""
     path = f"{stack.path}/preview?fingerprint={fingerprint}"
     return plan_of_update(client.call(ORCHESTRATION, "DELETE", path), str)
 
@@ -190,9 +190,9 @@ def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
 
 
 def tree(changes: Iterable[Change]) -> str:
-    """Return the changes as lines, those in a nested stack below the resource that it belongs to.
+    """Return the changes as lines, with those of nested stacks below their resource.
 
-    Many changes in a row that look the same, as of members of a group, share one line.
+    Consecutive changes that look the same, such as of group members, share one line.
     """
     lines = []
     shown: set[tuple[str, ...]] = set()
@@ -206,7 +206,7 @@ def tree(changes: Iterable[Change]) -> str:
 
 
 def _folded(changes: Sequence[Change]) -> Iterator[tuple[Change, Sequence[Change]]]:
-    """Yield the changes to show, each with all that it stands for, if there are several."""
+    """Yield the changes to show, each with all changes that it represents."""
     for _, run in groupby(_blocks(changes), key=_look):
         blocks = list(run)
         heads = [block[0] for block in blocks]
@@ -220,7 +220,7 @@ def _folded(changes: Sequence[Change]) -> Iterator[tuple[Change, Sequence[Change
 
 
 def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
-    """Split changes into blocks: one change, and those inside of it that follow."""
+    """Split changes into blocks of one change and those inside it."""
     blocks: list[list[Change]] = []
     for change in changes:
         if blocks and change.path[: len(blocks[-1][0].path)] == blocks[-1][0].path:
@@ -231,13 +231,13 @@ def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
 
 
 def _look(block: Sequence[Change]) -> Any:
-    """Return a key that is equal for blocks that differ only in the name of the first resource."""
+    """Return a key that is equal for blocks which differ only in the first name."""
     above = block[0].path
     return above[:-1], [(change.path[len(above) :], change.lines("")) for change in block]
 
 
 def _names(changes: Sequence[Change]) -> str:
-    """Return the names of alike changes: as a range, or the first name and a count."""
+    """Return the names of similar changes: as a range, or the first name and the number."""
     names = [change.name for change in changes]
     if all(name.isdecimal() for name in names):
         numbers = sorted(map(int, names))
@@ -285,7 +285,7 @@ def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
 
 
 def _only_looked_into(found: Mapping[str, Any]) -> bool:
-    """Return whether a nested stack is looked into, and all inside stays as it is."""
+    """Return whether a nested stack is only read, and nothing inside it changes."""
     return found.get("change_reason") == "nested" and found.get("inside") == "same"
 
 
@@ -327,6 +327,6 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
 
 
 def _path(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the path as far as other services report it."""
+    """Return the path, as far as older services report it."""
     above = found.get("parent_resource")
     return (found["resource_name"],) if above is None else (above, found["resource_name"])

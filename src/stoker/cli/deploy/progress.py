@@ -1,4 +1,4 @@
-"""Following an operation to its end: a living tree on a terminal, plain lines elsewhere."""
+"""Follows an operation until it ends: with a live tree on a terminal, otherwise with lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
 _MOST_BUSY = 5
-_SETTLING_SECONDS = 2.0  # seconds that a failed stack may be visible before its rollback starts
+_SETTLING_SECONDS = 2.0  # A failed stack may be visible for a moment before its rollback starts.
 
 
 class Display(Protocol):
@@ -36,11 +36,11 @@ class Display(Protocol):
         """Show the present state, and the events since the last call."""
 
     def close(self) -> None:
-        """Leave the screen as it is."""
+        """Stop, and leave the screen as it is."""
 
 
 class LiveDisplay:
-    """A tree that is drawn again and again."""
+    """A tree that is redrawn."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LiveDisplay:
         self._live.start()
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
-        """Draw the tree as it is now."""
+        """Draw the current tree."""
         if stack.status == "IN_PROGRESS":
             resources = with_planned(resources, self._planned)
         self._clocks.look(resources)
@@ -75,12 +75,12 @@ class LiveDisplay:
         self._live.update(Group(tree, self._spinner) if busy else Group(tree))
 
     def close(self) -> None:
-        """Stop drawing; the last tree stays."""
+        """Stop drawing; the last tree stays on the screen."""
         self._live.stop()
 
 
 def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> Sequence[Resource]:
-    """Return the existing and planned resources; the plan knows their dependencies."""
+    """Return existing and planned resources, with dependencies from the plan."""
     plans = {resource.key: resource for resource in planned}
     present = [
         replace(resource, required_by=plans.pop(resource.key).required_by)
@@ -92,7 +92,7 @@ def with_planned(resources: Sequence[Resource], planned: Sequence[Resource]) -> 
 
 
 class PlainDisplay:
-    """One line for each event, and a sign of life when there is none."""
+    """One line for each event, and a line from time to time if there are none."""
 
     def __init__(self, console: Console, now: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -104,7 +104,7 @@ class PlainDisplay:
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Print the events, or after a silence the awaited resources."""
         self._clocks.look(resources)
-        # Nested stacks that are deleted by now still have events.
+        # Deleted nested stacks still have events.
         self._paths |= paths_of(stack, resources)
         for event in events:
             self._print(event_line(event, stack, self._paths))
@@ -125,19 +125,19 @@ class PlainDisplay:
                 self._print(f"         still {stack.state}  {words}")
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Return immediately: everything is printed already."""
 
     def _print(self, line: str) -> None:
         self._spoke = self._now()
         say(self._console, line)
 
 
-# For waits that no resource shows, as when a replaced object is being deleted.
+# For waits that no resource shows, such as for the deletion of a replaced object.
 _ASK = '"stoker why {}" says what it waits for'
 
 
 def _busy(resources: Sequence[Resource]) -> list[Resource]:
-    """Return the resources that something is done to, without the nested stacks around them."""
+    """Return the resources with a current action, without the nested stacks that contain them."""
     return [
         resource
         for resource in resources
@@ -147,7 +147,7 @@ def _busy(resources: Sequence[Resource]) -> list[Resource]:
 
 
 def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> str:
-    """Return an event as one line; resources of nested stacks are named by their path, if known."""
+    """Return an event as one line; resources of nested stacks by their path, if known."""
     name, is_of_stack = event.resource, event.stack_name == event.resource
     if event.stack_id in paths and event.stack_id != stack.id:
         name = "/".join((*paths[event.stack_id], *([] if is_of_stack else [name])))
@@ -172,10 +172,10 @@ def follow(
     rollback: bool = False,
     patience: RetryPolicy | None = None,
 ) -> Stack:
-    """Show an operation until it ends; returns the stack as it is then, with its outputs.
+    """Show an operation until it ends; return the final stack with its outputs.
 
-    ``after`` is the last event before the operation. ``rollback`` says that a failure is not yet
-    the end. ``patience`` is that of the command. Raises
+    ``after`` is the last event before the operation. With ``rollback``, a failure is not the end
+    yet. ``patience`` are the retries of the command. Raise
     :class:`stoker.cli.console.failures.CommandError`.
     """
     failed_at: float | None = None
@@ -193,7 +193,7 @@ def follow(
                 failed = stack.status == "FAILED" and stack.action in ("CREATE", "UPDATE")
                 if not (rollback and failed) or settled:
                     break
-            pause = 4 * (answered - began)  # big stacks are asked less often
+            pause = 4 * (answered - began)  # Large stacks are polled less often.
             news.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
         return patience.ask(partial(refresh, client, stack, outputs=True))
     finally:
@@ -235,6 +235,6 @@ def _resources(client: Client, stack: Stack) -> list[Resource]:
     try:
         return resources_of(client, stack)
     except RefusedError as refusal:
-        if refusal.status == 404:  # a deleted stack has none
+        if refusal.status == 404:  # A deleted stack has no resources.
             return []
         raise

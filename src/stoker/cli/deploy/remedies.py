@@ -1,7 +1,7 @@
-"""Remedies for failures that clouds report in known words.
+"""Remedies for failures with texts that are known from clouds.
 
-A remedy is a sentence with a command where there is one. It names the resource of the stack that
-holds a port, an address or a subnet, where the service or the cloud knows it.
+A remedy is a sentence, with a command if possible. It names the resource of the stack that uses a
+port, an address or a subnet, if the service or the cloud knows it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _MOST_PORTS = 5
 
 
 class KnownObject(Struct, frozen=True):
-    """Facts of the stack about an object that a text mentions."""
+    """An object in a failure text, and the stack's resource for it."""
 
     id: str
-    name: str | None  # path of the resource of this object
+    name: str | None  # path of the resource with the object
     used_by: tuple[str, ...]
 
 
 class Failure(Struct, frozen=True):
-    """A failure, with all that its remedy depends on."""
+    """A failure with everything that its remedy depends on."""
 
     name: str  # path of the resource
     text: str
@@ -40,7 +40,7 @@ class Failure(Struct, frozen=True):
 
     @property
     def holders(self) -> str:
-        """The other resources that use the objects in the text."""
+        """Return the other resources that use the objects in the text."""
         return ", ".join(dict.fromkeys(user for each in self.objects for user in each.used_by))
 
 
@@ -98,7 +98,7 @@ _REMEDIES: tuple[tuple[re.Pattern[str], Callable[[Failure], str]], ...] = (
 
 
 def remedy_for(failure: Failure) -> str | None:
-    """Return the remedy for a failure, or None if its words are not known."""
+    """Return the remedy for a failure, or None if its text is unknown."""
     for words, remedy in _REMEDIES:
         if words.search(failure.text):
             return remedy(failure)
@@ -106,14 +106,14 @@ def remedy_for(failure: Failure) -> str | None:
 
 
 def retry_advice(text: str) -> str:
-    """Return a sentence about how long a refused call is repeated."""
+    """Return a sentence about the time for which a refused call is repeated."""
     if _DOUBTFUL.search(text):
         return "it is retried for up to 5 minutes; then the operation fails"
     return "it is retried until the cloud accepts it or the operation times out"
 
 
 def ports_in_the_way(client: Client, text: str) -> Sequence[str]:
-    """Return the ports that keep a subnet from being deleted, a line for each."""
+    """Return the ports that prevent the deletion of a subnet, one per line."""
     found = _SUBNET.search(text)
     if found is None:
         return ()

@@ -1,4 +1,4 @@
-"""The stack that the user wants: a template with its files and the values of its parameters."""
+"""The desired stack: a template with its files and parameters."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from stoker.kernel.addresses import STACK_NAME
 
 
 class TemplateFile(click.Path):
-    """A template in a file, or "-" for standard input; an address is refused with advice."""
+    """A template file, or "-" for standard input. A URL is refused with advice."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path. Raises :class:`InputError`."""
+        """Return the path. Raise :class:`InputError` for a URL."""
         text = str(value)
         if text == str(STDIN):
             return STDIN
@@ -74,21 +74,21 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
 
 
 class DeployRequest(Struct, frozen=True):
-    """A stack to be."""
+    """A desired stack."""
 
     name: str
     sent: Bundle
     values: Mapping[str, str]
     converge: bool = False
-    existing: bool = False  # the parameters and environments of the last deployment stay
+    existing: bool = False  # Keep parameters and environments of the last deployment.
 
     @property
     def method(self) -> str:
-        """The HTTP method of an update."""
+        """Return the HTTP method of an update."""
         return "PATCH" if self.existing else "PUT"
 
     def body(self) -> dict[str, Any]:
-        """Return the part of a request for a new stack that describes it."""
+        """Return the body for a new stack."""
         body: dict[str, Any] = {
             "template": self.sent.template,
             "files": dict(self.sent.files),
@@ -99,7 +99,7 @@ class DeployRequest(Struct, frozen=True):
         return body
 
     def update_body(self) -> dict[str, Any]:
-        """Return the same for a stack that exists."""
+        """Return the body for an existing stack."""
         flags = {"converge": self.converge, "existing": self.existing}
         return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
 
@@ -139,19 +139,19 @@ class DeployRequest(Struct, frozen=True):
 
 
 class DeployArguments(Struct, frozen=True):
-    """The arguments that describe a stack, as they were given."""
+    """The arguments that describe a stack."""
 
     template: Path
     environments: tuple[Path, ...]
     values: Mapping[str, str]
-    files: Mapping[str, str]  # files with values of parameters
+    files: Mapping[str, str]  # parameter -> file with its value
     name: str | None
     converge: bool
     existing: bool
 
     @property
     def is_template_alone(self) -> bool:
-        """Return whether nothing is said beside the template."""
+        """Return whether only the template is given."""
         return not (
             self.environments
             or self.values
@@ -176,7 +176,7 @@ class DeployArguments(Struct, frozen=True):
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the arguments that describe a stack; the command gets them as ``given``."""
+    """Add the arguments that describe a stack; the command gets ``given``."""
 
     @wraps(command)
     def with_given(
@@ -201,7 +201,7 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _name_of(template: Path) -> str:
-    """Return the name of a stack for which none is given."""
+    """Return the name of a stack from its template's file name."""
     if template == STDIN:
         raise InputError("a template from standard input has no name; give the stack a --name")
     name = template.stem

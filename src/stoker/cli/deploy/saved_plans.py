@@ -1,7 +1,6 @@
 """Plans in files: the shown changes, and the request that makes exactly these.
 
-Such a file holds templates and the values of all parameters, secrets included: only its owner may
-read it.
+The file contains templates and parameters, including secrets, so only its owner may read it.
 """
 
 from __future__ import annotations
@@ -23,22 +22,22 @@ CREATE, UPDATE, DELETE = "create", "update", "delete"
 
 
 class SavedPlan(Struct, frozen=True):
-    """A plan that a service has made for one of its stacks."""
+    """A plan of a service for one of its stacks."""
 
     action: str
     stack_name: str
     stack_id: str | None  # None for a new stack
     fingerprint: str
     body: Mapping[str, Any] = field(default_factory=dict)  # body of the request
-    changes: tuple[Any, ...] = ()  # the shown changes, for programs
+    changes: tuple[Any, ...] = ()  # the changes that were shown
 
     @property
     def path(self) -> str:
-        """The path of the stack below the service."""
+        """Return the path of the stack below the service."""
         return f"/stacks/{self.stack_name}/{self.stack_id}"
 
     def save(self, file: Path) -> None:
-        """Write the plan into a file that only the user may read. Raises OSError."""
+        """Write the plan to a file that only the user may read. Raise OSError."""
         data = {
             _KEY: _VERSION,
             "action": self.action,
@@ -60,9 +59,9 @@ class SavedPlan(Struct, frozen=True):
 
 
 def read_plan(file: Path) -> SavedPlan | None:
-    """Return the plan in a file; None if the file is something else, as a template.
+    """Return the plan in a file; None if the file is something else, such as a template.
 
-    Raises :class:`InputError` for a plan that this version cannot read.
+    Raise :class:`InputError` for a plan of another version.
     """
     try:
         if file.stat().st_size > _LARGEST:

@@ -1,4 +1,4 @@
-"""The resources of a stack as a tree: which state each is in, since when, and why it waits."""
+"""Shows the resources of a stack as a tree, with state, duration and reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.tree import Tree
 
 from stoker.cli.client.stacks import Resource, Stack
 
-PLAIN_REASONS = ("", "state changed")  # reasons without information
+PLAIN_REASONS = ("", "state changed")  # Reasons without information.
 _SIGNS = {
     "COMPLETE": ("✓", "green"),
     "FAILED": ("✗", "red"),
@@ -34,7 +34,7 @@ class Clocks:
     _took: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def look(self, resources: Iterable[Resource]) -> None:
-        """Take notice of the states as they are now."""
+        """Record the current states."""
         now = self.now()
         for resource in resources:
             began = self._began.get(resource.key)
@@ -100,7 +100,7 @@ def _waits_for(names: Sequence[str]) -> str:
 
 
 def by_stack(resources: Iterable[Resource]) -> dict[str, list[Resource]]:
-    """Return the resources by the id of the stack that they are in."""
+    """Return the resources by stack id."""
     found: dict[str, list[Resource]] = {}
     for resource in resources:
         found.setdefault(resource.stack_id, []).append(resource)
@@ -121,7 +121,7 @@ def as_tree(
 ) -> Tree:
     """Return the tree.
 
-    With ``most``, as it fits a screen: that many lines, and reasons cut short.
+    With ``most``, it has at most this many lines, and reasons are shortened.
     """
     _, colour = _SIGNS.get(stack.status, _SIGNS["IN_PROGRESS"])
     tree = Tree(Text.assemble((stack.name, "bold"), "  ", (stack.state, colour)))
@@ -147,7 +147,7 @@ class _Look(Struct, frozen=True):
     action: str
     clocks: Clocks
     wanted: set[tuple[str, str]]
-    longest: int | None  # characters of a reason that are shown; None for all
+    longest: int | None  # maximum characters of a reason; None for all
 
 
 def _most_telling(resources: Sequence[Resource], most: int) -> Sequence[Resource]:

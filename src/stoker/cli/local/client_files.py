@@ -1,4 +1,4 @@
-"""Files for the clients of OpenStack: ``clouds.yaml`` and ``openrc``."""
+"""Writes files for OpenStack clients: ``clouds.yaml`` and ``openrc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engines that ``stoker serve`` starts beside itself, for trying how they share the work."""
+"""Engine processes that ``stoker serve`` starts, to try how they share the work."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from stoker.kernel.log import Log
 
 log = Log(__name__)
 
-AGAIN_AFTER = 1.0  # seconds after which a dead engine is restarted
+AGAIN_AFTER = 1.0  # seconds before an engine that died is restarted
 _READY_WITHIN = 60.0
-# Seconds after which an engine that does not end is killed; others resume its stacks.
+# Seconds before an engine that does not stop is killed. Others resume its stacks.
 ENDS_WITHIN = 15.0
 
 
 class EngineProcesses:
-    """Processes of ``stoker engine``, as many as the options say."""
+    """The ``stoker engine`` processes, as many as the options request."""
 
     def __init__(self, options: ServeOptions) -> None:
         self._count = options.engines
@@ -38,12 +38,12 @@ class EngineProcesses:
         self._running: set[asyncio.subprocess.Process] = set()
         self._closing = False
         self._not_ready = options.engines
-        self.ready = asyncio.Event()  # set when all have been ready
+        self.ready = asyncio.Event()  # set when all engines are ready
         if not options.engines:
             self.ready.set()
 
     async def run(self) -> None:
-        """Keep the processes running. Raises :class:`CommandError` if one cannot start."""
+        """Keep the processes running. Raise :class:`CommandError` if one cannot start."""
         await asyncio.gather(*(self._keep() for _ in range(self._count)), _for_ever())
 
     async def _keep(self) -> None:
@@ -71,13 +71,13 @@ class EngineProcesses:
                 await asyncio.sleep(AGAIN_AFTER)
 
     def reload(self) -> None:
-        """Let them read the encryption keys again."""
+        """Have the engines read the encryption keys again."""
         for process in self._running:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGHUP)
 
     async def close(self) -> None:
-        """End them, and wait for that."""
+        """Stop the engines, and wait for their end."""
         self._closing = True
         for process in self._running:
             process.terminate()

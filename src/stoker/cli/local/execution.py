@@ -1,4 +1,4 @@
-"""A command in a server of the local cloud: its pipes, its signals and its exit code."""
+"""Runs a command in a server of the local cloud, with pipes, signals and exit code."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ _LOST = "the server has ended"
 
 
 def run_in_server(data_dir: Path, server_id: str, words: Sequence[str], user: str) -> int:
-    """Run a command in a server, connected to this process's own standard descriptors.
+    """Run a command in a server; return its exit code.
 
-    Returns its exit code. The server gets pipes instead of the descriptors of this process: a
-    terminal or a file of this machine would lead out of the server. Raises :class:`CommandError`.
+    The server gets pipes instead of this process's descriptors: an open terminal or file of this
+    machine would be a way out of the server. Raise :class:`CommandError` if the command cannot be
+    run.
     """
     read_in, write_in = os.pipe()
     read_out, write_out = os.pipe()
@@ -70,7 +71,7 @@ def _ask(data_dir: Path, request: dict[str, Any], descriptors: Sequence[int]) ->
 
 
 def _feed(descriptor: int) -> None:
-    """Forward standard input until it ends or its reader is gone."""
+    """Forward standard input until it ends or the reader closes it."""
     with suppress(OSError):
         while data := os.read(0, _CHUNK):
             _write(descriptor, data)
@@ -79,7 +80,7 @@ def _feed(descriptor: int) -> None:
 
 @contextmanager
 def _signals_passed_on(status: socket.socket) -> Iterator[None]:
-    """Signals are for the command; the second Ctrl-C ends it whatever it does about the first."""
+    """Forward signals to the command. The second Ctrl-C ends it in any case."""
     interrupted = False
 
     def pass_on(number: int, _: object) -> None:
@@ -99,9 +100,9 @@ def _signals_passed_on(status: socket.socket) -> Iterator[None]:
 
 
 def _relay(outputs: dict[int, int], status: socket.socket) -> int:
-    """Print the output of the command until it has ended; return its exit code.
+    """Print the output of the command until it ends; return its exit code.
 
-    Its background processes may continue; their output is not printed.
+    Background processes may continue. Their output is not printed.
     """
     with selectors.DefaultSelector() as selector:
         selector.register(status, selectors.EVENT_READ)
@@ -136,7 +137,7 @@ def _received(status: socket.socket) -> bytes:
 
 
 def _print(descriptor: int, target: int, rest: bool = False) -> bool:
-    """Print a part of the output; return false at its end or if the reader is gone.
+    """Print a part of the output; return False at its end or if the reader closed it.
 
     With ``rest``, an empty pipe is the end.
     """

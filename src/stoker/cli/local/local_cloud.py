@@ -1,7 +1,6 @@
-"""The local cloud as a child process: started, waited for, described to the service.
+"""The local cloud as a child process.
 
-Nothing heavy is imported here, not even asyncio: the cloud starts while the service is still being
-loaded.
+Nothing large is imported here, not even asyncio: the cloud starts while the service is loading.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from stoker.cli.console.failures import CommandError
 DEFAULT_PORT = 35357
 START_SECONDS = 60.0
 STOP_SECONDS = 10.0
-DYING_SECONDS = 10.0  # seconds for the cloud of a killed service to end
-_PF_EXITING = 0x4  # a flag of the kernel for processes that are ending
+DYING_SECONDS = 10.0  # seconds for the end of a cloud whose service was killed
+_PF_EXITING = 0x4  # flag of the Linux kernel for an exiting process
 
 
 class LocalCloud:
-    """A local cloud that lives as long as this process."""
+    """A local cloud that runs as long as this process."""
 
     def __init__(
         self,
@@ -37,10 +36,11 @@ class LocalCloud:
         *,
         without_isolation: bool = False,
     ) -> None:
-        """Start the process, which takes over the listener; it is not ready yet.
+        """Start the process with the listener; it is not ready yet.
 
-        ``services`` are the URLs of other services in its catalog, by type. ``without_isolation``
-        lets it run user data on this machine itself, where servers cannot be isolated.
+        ``services`` are the URLs of additional services in its catalog, by type.
+        ``without_isolation`` permits user data to run on this machine if servers cannot be
+        isolated.
         """
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
@@ -49,8 +49,7 @@ class LocalCloud:
             command.append("--without-isolation")
         for kind, url in services.items():
             command += ["--service", f"{kind}={url}"]
-        # No request to the cloud from before this time can still take effect.
-        self.started_at = time.time()
+        self.started_at = time.time()  # No request from before this time is still in progress.
         self._process = subprocess.Popen(  # noqa: S603 - our own command
             command,
             stdin=subprocess.DEVNULL,
@@ -61,11 +60,11 @@ class LocalCloud:
 
     @property
     def pid(self) -> int:
-        """The process."""
+        """Return the process id."""
         return self._process.pid
 
     def await_ready(self) -> None:
-        """Return when all its APIs answer; blocks. Raises :class:`CommandError`."""
+        """Wait until all APIs respond. Blocks. Raise :class:`CommandError` if the process ends."""
         stdout = self._process.stdout
         assert stdout is not None
         said, _, _ = select.select([stdout], [], [], START_SECONDS)
@@ -76,11 +75,11 @@ class LocalCloud:
             )
 
     def await_end(self) -> None:
-        """Return when the process has ended; blocks."""
+        """Wait until the process has ended. Blocks."""
         self._process.wait()
 
     def close(self) -> None:
-        """End the process and wait for its end."""
+        """Stop the process and wait for its end."""
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -100,7 +99,7 @@ def cloud_credentials(data_dir: Path) -> dict[str, Any]:
 
 
 def floating_range(data_dir: Path) -> str | None:
-    """Return the addresses of the floating IPs of a data directory's cloud, as 127.24.4.0/24."""
+    """Return the floating IP range of a data directory's cloud, such as 127.24.4.0/24."""
     try:
         number = int((data_dir / "cloud" / "floating-range").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -109,10 +108,10 @@ def floating_range(data_dir: Path) -> str | None:
 
 
 def await_end(pid: int | None, data_dir: Path) -> None:
-    """Wait for the end of the cloud that a killed service has left behind.
+    """Wait for the end of the cloud of a killed service.
 
-    The kernel kills it with the service; then its servers and its port are free.
-    Raises :class:`CommandError` if it does not end.
+    The kernel kills it with the service; then its ports are free. Raise :class:`CommandError` if it
+    does not end.
     """
     if pid is None:
         return
@@ -134,7 +133,7 @@ def await_end(pid: int | None, data_dir: Path) -> None:
 
 
 def _is_exiting(pid: int) -> bool:
-    """Return whether a process is about to end: without its command line, but with its port."""
+    """Return whether a process is exiting: it has no command line any more, but still its ports."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

@@ -36,18 +36,16 @@ class ServeOptions(Struct, frozen=True):
     host: str = "127.0.0.1"
     cfn_host: str = "127.0.0.1"
     cloudwatch_host: str = "127.0.0.1"
-    # None for the usual one, 0 for a free one; the same for the ports below.
-    port: int | None = None
+    port: int | None = None  # None for the default, 0 for a free one; also for the next ports
     cfn_port: int | None = None
     cloudwatch_port: int | None = None
     cloud_port: int | None = None
     local_cloud: bool = True
-    # User data runs even if servers of the local cloud cannot be isolated.
-    without_isolation: bool = False
-    engines: int = 0  # processes that drive stacks beside this one; 0 if this one does so
+    without_isolation: bool = False  # Run user data even if servers cannot be isolated.
+    engines: int = 0  # Additional engine processes; with 0, this process drives the stacks.
     part: ProcessRole = ProcessRole.WHOLE
-    parent: int | None = None  # id of the process that this one ends with
-    database: str | None = None  # URL; None for the one in the configuration files
+    parent: int | None = None  # Exit when this process exits.
+    database: str | None = None  # URL; None for the one in configuration files
     config: ConfigFiles = NO_FILES
 
 

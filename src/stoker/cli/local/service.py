@@ -1,4 +1,4 @@
-"""The service that a command speaks to: found, or started in the background and left running."""
+"""Finds the service for a command, or starts one in the background."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LOG_TAIL = 20
 
 
 def connect(target: Target) -> Client:
-    """Return a client of the service. Raises :class:`CommandError` where none runs."""
+    """Return a client of the service. Raise :class:`CommandError` if there is none."""
     credentials = target.foreign()
     if credentials is None:
         if target.url is None and not _is_ready(target.data_dir):
@@ -43,7 +43,7 @@ def connect(target: Target) -> Client:
 
 
 def _is_ready(data_dir: Path) -> bool:
-    """Return whether a service is running; waits for one that is starting."""
+    """Return whether a service is running; wait for one that is starting."""
     deadline = time.monotonic() + START_SECONDS
     while (running := running_in(data_dir)) is not None and time.monotonic() < deadline:
         if running.ready:
@@ -53,7 +53,7 @@ def _is_ready(data_dir: Path) -> bool:
 
 
 def start_detached(target: Target) -> Running:
-    """Start a service that outlives this process. Raises :class:`CommandError` if it does not."""
+    """Start a service that outlives this process. Raise :class:`CommandError` if it fails."""
     make_data_dir(target.data_dir)
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]
@@ -84,7 +84,7 @@ def start_detached(target: Target) -> Running:
 
 
 def stop(running: Running, data_dir: Path) -> None:
-    """End the service of a data directory and wait for its end. Raises :class:`CommandError`."""
+    """Stop the service of a data directory and wait. Raise :class:`CommandError` if it fails."""
     try:
         os.kill(running.pid, signal.SIGTERM)
     except ProcessLookupError:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def configure_log(conf: ConfigOpts) -> None:
     """Send the log of the service and its libraries to standard error, or to the configured file.
 
-    Raises :class:`InputError` for options that make no sense.
+    Raise :class:`InputError` for unusable options.
     """
     handlers = [_file(conf) if conf.log_file else logging.StreamHandler()]
     if conf.use_syslog:

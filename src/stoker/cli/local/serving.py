@@ -1,7 +1,7 @@
-"""The service in this process, from the first import to the end.
+"""Runs the service in this process, from the first import to the end.
 
-This is imported only once the local cloud is on its way: loading the service takes as long as
-the cloud needs to start.
+Imported only after the local cloud was started: loading the service takes as long as the cloud
+needs to start.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ def serve(
     cloud: LocalCloud | None,
     on_ready: Callable[[], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; ``on_ready`` is called when all APIs answer and
-    all engines beside this process take turns.
+    """Serve until SIGINT or SIGTERM.
 
-    Raises :class:`CommandError`.
+    ``on_ready`` is called when all APIs respond and all engine processes are ready. Raise
+    :class:`CommandError` if the service cannot start.
     """
-    os.umask(0o077)  # the files of the service are its own; the cloud runs already
+    os.umask(0o077)  # Files of the service are private; the cloud is running already.
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve(options, listeners, cloud, on_ready))
 
@@ -152,7 +152,7 @@ async def _running(
 
 @asynccontextmanager
 async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIterator[App]:
-    """The service as the configuration says; it answers nothing yet."""
+    """Return the configured service, which does not answer yet."""
     async with contextlib.AsyncExitStack() as closing:
         conf = _configuration(options)
         configure_log(conf)
@@ -207,7 +207,7 @@ async def _answering(
 async def _engines(
     options: ServeOptions,
 ) -> AsyncIterator[tuple[EngineProcesses, asyncio.Future[None]]]:
-    """The engines beside this process run inside the block; the future is done if one cannot."""
+    """Run the engine processes inside the block; the future completes if one cannot run."""
     processes = EngineProcesses(options)
     running = asyncio.ensure_future(processes.run())
     try:
@@ -263,7 +263,7 @@ def _tell_remarks(files: ConfigFiles) -> None:
 
 
 def _allow_connections() -> None:
-    """Let the process have as many files and connections open as the system allows it."""
+    """Raise the limit of open files and connections to the maximum that the system permits."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
@@ -302,15 +302,15 @@ def _configuration(options: ServeOptions) -> ConfigOpts:
         "stack_user_domain_name": "stoker",
         "stack_domain_admin": "stoker_domain_admin",
         "stack_domain_admin_password": admin["password"],
-        # one machine has no tenants to protect from each other
+        # A single machine has no tenants that need protection from each other.
         "max_resources_per_stack": -1,
-        # more than a laptop needs; ends templates that create stacks without end
+        # More than a laptop needs, but it ends templates that create stacks endlessly.
         "max_stacks_per_tenant": 10_000,
         "enable_stack_abandon": True,
         "enable_stack_adopt": True,
-        # other local clouds
+        # Other local clouds may be on this machine.
         "other_clouds_allowed_hosts": ["127.0.0.0/8", "::1"],
-        # the largest template with all its characters escaped
+        # The largest template with all its characters escaped must fit.
         "max_json_body_size": 32 * MEBIBYTE,
         "max_template_size": 16 * MEBIBYTE,
     }.items():

@@ -11,19 +11,22 @@ import click
 
 
 def is_supervised() -> bool:
-    """Return whether SIGHUP means a reload of the keys; at a terminal it reports its end."""
+    """Return whether SIGHUP means a reload.
+
+    At a terminal, it means that the terminal was closed.
+    """
     return not os.isatty(0)
 
 
 def expect_reloads() -> None:
     """Survive SIGHUP from now on: the configuration that is read at the start is new anyway."""
     if is_supervised():
-        # a handler, since processes that are started inherit what is ignored
+        # Use a handler, since child processes inherit ignored signals.
         signal.signal(signal.SIGHUP, lambda number, frame: None)
 
 
 def tell_ready(name: str) -> None:
-    """Say that everything answers: on the standard output, and to systemd (``Type=notify``).
+    """Report readiness on the standard output, and to systemd (``Type=notify``).
 
     Source: sd_notify(3).
     """

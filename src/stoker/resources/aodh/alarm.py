@@ -1,4 +1,4 @@
-"""OS::Aodh::Alarm: watches a meter."""
+"""OS::Aodh::Alarm: an alarm on a meter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker.resources.base import declare
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated
 
-_METADATA = "metadata."  # prefix of fields with metadata
+_METADATA = "metadata."  # prefix of metadata fields
 _CONDITIONS = ("query", "matching_metadata")
 
 
@@ -26,7 +26,7 @@ class CeilometerAlarm(Alarm):
     """An alarm on a meter, as earlier releases of OpenStack had them."""
 
     type_name = "OS::Aodh::Alarm"
-    description = "Watches a meter."
+    description = "An alarm on a meter."
     support = deprecated("10.0.0", was="2014.1", use="OS::Aodh::GnocchiAggregationByResourcesAlarm")
     kind = "threshold"
     properties = {
@@ -34,19 +34,21 @@ class CeilometerAlarm(Alarm):
         "comparison_operator": COMPARISON_OPERATOR,
         "evaluation_periods": EVALUATION_PERIODS,
         "matching_metadata": declare.mapping(
-            "Metadata of what is looked at.", default={}, update_allowed=True
+            "Metadata that the resources must have.", default={}, update_allowed=True
         ),
         "meter_name": declare.string("Name of the meter.", required=True),
-        "period": declare.integer("Seconds of a period.", update_allowed=True),
+        "period": declare.integer("Length of a period in seconds.", update_allowed=True),
         "query": query("2015.1"),
         "statistic": declare.choice(
-            ["count", "avg", "sum", "min", "max"], "How values are made one.", update_allowed=True
+            ["count", "avg", "sum", "min", "max"],
+            "Statistic to compute for each period.",
+            update_allowed=True,
         ),
         "threshold": THRESHOLD,
     }
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
-        """Return the rule of the alarm; metadata are conditions, too."""
+        """Return the rule, with the metadata as conditions."""
         rule = super().given_rule(properties)
         metadata = rule.pop("matching_metadata", None) or {}
         matching = [
@@ -56,7 +58,7 @@ class CeilometerAlarm(Alarm):
         return {**rule, "query": [*(rule.get("query") or []), *matching]}
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """Return the rule; conditions are the given ones if they are those that there are."""
+        """Return the properties, with the given conditions if they are equal to the live ones."""
         told = super().told_rule(call, rule)
         live = rule.get("query") or []
         if live == self.given_rule(call.properties)["query"]:

@@ -1,7 +1,7 @@
-"""Common parts of all alarms of the alarm service.
+"""Base of the alarm types of the alarm service.
 
-The service takes a change as the whole alarm, and can narrow its list by nothing that is a token:
-alarms are found by their names, which users cannot choose.
+Aodh expects the whole alarm in each update, and has no field for a marker. Users cannot choose the
+names, so alarms are found by name.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _ALARMS = collection("alarm", "alarm", id_field="alarm_id", plural="items", path
 _STATES = {
     "alarm": "when it rings",
     "insufficient_data": "when data are missing",
-    "ok": "when all is well",
+    "ok": "when the state becomes ok",
 }
 _QUEUE = "trust+zaqar://?queue_name="
-# The service omits the slashes of an address without a host.
+# Aodh omits the slashes when it shows a URL without a host.
 _TOLD_QUEUE = re.compile(r"trust\+zaqar:(?://)?\?queue_name=(.*)")
 COMPARISON = ["le", "ge", "eq", "lt", "gt", "ne"]
 
@@ -50,10 +50,10 @@ COMMON: Mapping[str, Property] = {
     **_actions(),
     "description": declare.DESCRIPTION,
     "enabled": declare.boolean(
-        "Whether the alarm is watched.", default="true", update_allowed=True
+        "Whether the alarm is evaluated.", default="true", update_allowed=True
     ),
     "repeat_actions": declare.boolean(
-        "Whether actions are repeated for as long as the state lasts.",
+        "Whether actions are repeated while the state lasts.",
         default="true",
         update_allowed=True,
     ),
@@ -65,28 +65,30 @@ COMMON: Mapping[str, Property] = {
         support=since("5.0.0"),
     ),
     "time_constraints": declare.records(
-        "Times at which the alarm is watched; always if none are given.",
+        "Times at which the alarm is evaluated; always if none are given.",
         default=[],
         support=since("5.0.0"),
         entries={
-            "description": declare.string("Description of the time."),
-            "duration": declare.at_least(0, "For how many seconds.", required=True),
-            "name": declare.string("Name of the time.", required=True),
+            "description": declare.string("Description of the time range."),
+            "duration": declare.at_least(0, "Duration in seconds.", required=True),
+            "name": declare.string("Name of the time range.", required=True),
             "start": declare.checked("cron_expression", "When it begins.", required=True),
-            "timezone": declare.checked("timezone", "Time zone of the beginning."),
+            "timezone": declare.checked("timezone", "Time zone of the start."),
         },
     ),
 }
-EVALUATION_PERIODS = declare.integer("How many periods in a row must say so.", update_allowed=True)
+EVALUATION_PERIODS = declare.integer(
+    "Number of consecutive periods that must breach the threshold.", update_allowed=True
+)
 COMPARISON_OPERATOR = declare.choice(
     COMPARISON, "How the value is compared with the threshold.", update_allowed=True
 )
 THRESHOLD = declare.number("The threshold.", required=True, update_allowed=True)
 GNOCCHI: Mapping[str, Property] = {
-    "aggregation_method": declare.string("How values are made one.", update_allowed=True),
+    "aggregation_method": declare.string("Aggregation of the values.", update_allowed=True),
     "comparison_operator": COMPARISON_OPERATOR,
     "evaluation_periods": EVALUATION_PERIODS,
-    "granularity": declare.integer("Seconds of a period.", update_allowed=True),
+    "granularity": declare.integer("Length of a period in seconds.", update_allowed=True),
     "threshold": THRESHOLD,
 }
 METRIC = declare.string("Name of the metric.", required=True, update_allowed=True)
@@ -94,37 +96,37 @@ RESOURCE_TYPE = declare.string("Type of the resources.", required=True, update_a
 
 
 def query(support: str | None = None) -> Property:
-    """Return the property with conditions on the watched objects."""
+    """Declare the property with conditions on the resources."""
     return declare.records(
-        "Conditions on what is looked at.",
+        "Conditions on the resources.",
         update_allowed=True,
         **({} if support is None else {"support": since(support)}),
         entries={
             "field": declare.string("Name of the field."),
-            "op": declare.choice(COMPARISON, "How the field is compared."),
+            "op": declare.choice(COMPARISON, "Comparison operator."),
             "type": declare.choice(
                 ["integer", "float", "string", "boolean", "datetime"],
                 "Type of the value.",
                 default="string",
                 **({} if support is None else {"support": since("8.0.0")}),
             ),
-            "value": declare.string("What it is compared with."),
+            "value": declare.string("Value to compare with."),
         },
     )
 
 
 class Alarm(RestResource):
-    """An alarm. Its own properties are its rule."""
+    """An alarm. The type's own properties are its rule."""
 
     service = "alarm"
     collection = _ALARMS
     has_name = True
     marker_field = ""
-    kind: ClassVar[str]  # the service's name for alarms of this type
+    kind: ClassVar[str]  # Aodh's name for alarms of this type.
 
     @property
     def rule_field(self) -> str:
-        """The field with the rule."""
+        """Return the name of the field with the rule."""
         return (
             f"{self.kind.removesuffix('_threshold')}_threshold_rule"
             if (self.kind.startswith("gnocchi"))
@@ -147,11 +149,11 @@ class Alarm(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the whole alarm: the service takes nothing less."""
+        """Return the whole alarm, since Aodh accepts no partial updates."""
         return self.creation_body(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the alarm, its rule, and the queues among its actions."""
+        """Return the properties, with the rule, and with queues separated from other actions."""
         told = super().properties_of(call, found)
         for state in _STATES:
             name = f"{state}_actions"
@@ -160,27 +162,27 @@ class Alarm(RestResource):
         return told | self.told_rule(call, found.get(self.rule_field) or {})
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """Return the properties that the rule tells."""
+        """Return the properties in the rule."""
         return {name: rule[name] for name in self.properties if name in rule}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all alarms: the list cannot be narrowed in this way."""
+        """List all alarms, since Aodh cannot filter them by the token."""
         return _ALARMS.select(call.cloud)
 
     def suspend(self, call: Call) -> Outcome:
-        """Stop watching."""
+        """Stop the evaluation."""
         body = {**self.creation_body(call), "enabled": False}
         _ALARMS.update(call.cloud, call.object_id, body)
         return Done()
 
     def resume(self, call: Call) -> Outcome:
-        """Watch again."""
+        """Continue the evaluation."""
         _ALARMS.update(call.cloud, call.object_id, self.creation_body(call))
         return Done()
 
 
 def _parted(given: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Actions and queues out of live actions; a queue that was given as an action is one."""
+    """Split live actions into actions and queues. A queue that was given as an action stays one."""
     asked = {_queue_of(each): each for each in given}
     actions, queues = [], []
     for each in live:
@@ -195,6 +197,6 @@ def _parted(given: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[
 
 
 def _queue_of(action: str) -> str | None:
-    """Return the queue that an action writes to."""
+    """Return the queue that an action sends to."""
     found = _TOLD_QUEUE.fullmatch(action)
     return None if found is None else found[1]

@@ -1,4 +1,4 @@
-"""OS::Aodh::CompositeAlarm: rings by several rules together."""
+"""OS::Aodh::CompositeAlarm: an alarm on a combination of rules."""
 
 from __future__ import annotations
 
@@ -17,21 +17,24 @@ class CompositeAlarm(Alarm):
     """An alarm that joins others."""
 
     type_name = "OS::Aodh::CompositeAlarm"
-    description = "Rings by several rules together."
+    description = "An alarm on a combination of rules."
     support = since("8.0.0")
     kind = "composite"
     properties = {
         **COMMON,
         "composite_rule": declare.mapping(
-            "The rules and how they are joined.",
+            "Rules and the operator that combines them.",
             required=True,
             update_allowed=True,
             entries={
                 "operator": declare.choice(
-                    ["or", "and"], "How the rules are joined.", required=True, update_allowed=True
+                    ["or", "and"],
+                    "Operator that combines the rules.",
+                    required=True,
+                    update_allowed=True,
                 ),
                 "rules": declare.sequence(
-                    "The rules, composite ones among them.",
+                    "Rules, which may be composite themselves.",
                     required=True,
                     update_allowed=True,
                     constraints=(Length(min=2),),
@@ -41,11 +44,11 @@ class CompositeAlarm(Alarm):
     }
 
     def given_rule(self, properties: Mapping[str, Any]) -> Object:
-        """The rules under how they are joined."""
+        """Return the rules under their operator."""
         return dict(_joined(properties.get("composite_rule") or {}))
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """Return the given rule if it has the meaning of the live one."""
+        """Return the given rule if it means the same as the live one."""
         given = call.properties["composite_rule"]
         if _is_in(_joined(given), rule):
             return {"composite_rule": given}
@@ -53,14 +56,14 @@ class CompositeAlarm(Alarm):
 
 
 def _joined(rule: Any) -> Any:
-    """Return a rule in the service's words: a composite one maps its operator to its rules."""
+    """Return a rule in Aodh's format: a composite one maps its operator to its rules."""
     if not isinstance(rule, Mapping) or "operator" not in rule:
         return rule
     return {rule["operator"]: [_joined(each) for each in rule.get("rules") or ()]}
 
 
 def _is_in(given: Any, live: Any) -> bool:
-    """Return whether all that was given is so: the service tells the defaults of each rule, too."""
+    """Return whether the given values are live. Aodh also shows the defaults of each rule."""
     if isinstance(given, Mapping) and isinstance(live, Mapping):
         return all(_is_in(value, live.get(name)) for name, value in given.items())
     if isinstance(given, list) and isinstance(live, list):

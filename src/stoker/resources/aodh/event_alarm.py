@@ -1,4 +1,4 @@
-"""OS::Aodh::EventAlarm: rings when something happens."""
+"""OS::Aodh::EventAlarm: an alarm on events."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class EventAlarm(Alarm):
     """An alarm on events."""
 
     type_name = "OS::Aodh::EventAlarm"
-    description = "Rings when something happens."
+    description = "An alarm on events."
     support = since("8.0.0")
     kind = "event"
     properties = {
         **COMMON,
         "event_type": declare.string(
-            "Type of the event, with * for any text.", default="*", update_allowed=True
+            "Type of the event; * matches any text.", default="*", update_allowed=True
         ),
         "query": query(),
     }

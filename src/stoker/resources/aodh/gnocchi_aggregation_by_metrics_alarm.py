@@ -11,7 +11,7 @@ class GnocchiAggregationByMetricsAlarm(Alarm):
     """An alarm on several metrics."""
 
     type_name = "OS::Aodh::GnocchiAggregationByMetricsAlarm"
-    description = "Watches several metrics together."
+    description = "An alarm on the aggregate of several metrics."
     support = since("2015.1")
     kind = "gnocchi_aggregation_by_metrics_threshold"
     properties = {

@@ -16,7 +16,7 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
     """An alarm on a metric of several resources."""
 
     type_name = "OS::Aodh::GnocchiAggregationByResourcesAlarm"
-    description = "Watches a metric of several resources together."
+    description = "An alarm on the aggregate of a metric over several resources."
     support = since("2015.1")
     kind = "gnocchi_aggregation_by_resources_threshold"
     properties = {
@@ -24,7 +24,7 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
         **GNOCCHI,
         "metric": METRIC,
         "query": declare.string(
-            "Which resources, as a query of the metric service in JSON.",
+            "Query for the resources, in the JSON format of the metric service.",
             required=True,
             update_allowed=True,
         ),
@@ -32,7 +32,10 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
     }
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """Return the rule, with its query without the condition on the project."""
+        """Return the properties.
+
+        The query is without the condition on the project, which Aodh adds.
+        """
         told = super().told_rule(call, rule)
         given, live = call.properties["query"], _query(told.get("query"))
         if live != _query(given):
@@ -43,7 +46,7 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
 
 
 def _query(text: Any) -> Any:
-    """Return the value of a query, or the text itself if it is no JSON."""
+    """Return the parsed query, or the text if it is not JSON."""
     try:
         return json.loads(text)
     except (TypeError, ValueError, RecursionError):

@@ -11,7 +11,7 @@ class GnocchiResourcesAlarm(Alarm):
     """An alarm on a metric of one resource."""
 
     type_name = "OS::Aodh::GnocchiResourcesAlarm"
-    description = "Watches a metric of one resource."
+    description = "An alarm on a metric of one resource."
     support = since("2015.1")
     kind = "gnocchi_resources_threshold"
     properties = {

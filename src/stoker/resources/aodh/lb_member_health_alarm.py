@@ -1,4 +1,4 @@
-"""OS::Aodh::LBMemberHealthAlarm: rings when members of a load balancer are ill."""
+"""OS::Aodh::LBMemberHealthAlarm: an alarm on unhealthy load balancer members."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class LBMemberHealthAlarm(Alarm):
     """An alarm on members of a load balancer."""
 
     type_name = "OS::Aodh::LBMemberHealthAlarm"
-    description = "Rings when members of a load balancer are ill."
+    description = "An alarm on unhealthy members of a load balancer."
     support = since("13.0.0")
     kind = "loadbalancer_member_health"
     properties = {
         **COMMON,
         "autoscaling_group_id": declare.string(
-            "Id of the group that the members are of.", required=True, update_allowed=True
+            "Id of the scaling group of the members.", required=True, update_allowed=True
         ),
         "pool": declare.string("Id of the pool.", required=True, update_allowed=True),
         "stack": declare.string("Id of the stack of the group.", required=True),
@@ -34,7 +34,7 @@ class LBMemberHealthAlarm(Alarm):
         return rename_fields(super().given_rule(properties), _WIRE)
 
     def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
-        """Return the pool, the group and its stack, in the words of templates."""
+        """Return the properties for pool, group and stack."""
         return rename_fields(rule, {field: name for name, field in _WIRE.items()})
 
 

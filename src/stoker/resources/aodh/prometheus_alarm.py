@@ -11,7 +11,7 @@ class PrometheusAlarm(Alarm):
     """An alarm on a query of Prometheus."""
 
     type_name = "OS::Aodh::PrometheusAlarm"
-    description = "Watches a query of Prometheus."
+    description = "An alarm on a Prometheus query."
     support = since("22.0.0")
     kind = "prometheus"
     properties = {

@@ -1,4 +1,4 @@
-"""CloudFormation's watch rule."""
+"""AWS::CloudWatch::Alarm: an alarm that this service evaluates."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stoker.resources.shared.alarms import MetricAlarm
 
 
 class Alarm(MetricAlarm):
-    """A watch rule of this service."""
+    """An alarm on measurements that were sent to this service."""
 
     type_name = "AWS::CloudWatch::Alarm"
-    description = "Signals other resources when a metric is beyond a threshold."
+    description = "Signals other resources when a metric breaches a threshold."

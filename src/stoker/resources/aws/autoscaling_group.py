@@ -1,4 +1,4 @@
-"""CloudFormation's scaling group: instances whose number scaling policies change."""
+"""AWS::AutoScaling::AutoScalingGroup: instances whose number scaling policies change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
 
 
 class AutoScalingGroup(ScalableType):
-    """Instances with names of their own; when the group shrinks, failed and old ones go first."""
+    """A scaling group of instances. Failed ones are removed first, then the oldest."""
 
     type_name = "AWS::AutoScaling::AutoScalingGroup"
     description = "Instances whose number is controlled by scaling policies."
@@ -48,10 +48,12 @@ class AutoScalingGroup(ScalableType):
         "HealthCheckGracePeriod": declare.integer("Not available.", implemented=False),
         "HealthCheckType": declare.choice(["EC2", "ELB"], "Not available.", implemented=False),
         "InstanceId": declare.checked(
-            "nova.server", "Server that the instances are made like, in place of a configuration."
+            "nova.server",
+            "Server to copy the properties of the instances from, instead of a launch "
+            "configuration.",
         ),
         "LaunchConfigurationName": declare.string(
-            "The launch configuration, by reference.", update_allowed=True
+            "Launch configuration of the instances.", update_allowed=True
         ),
         "MaxSize": declare.integer(
             "Maximum number of instances.", required=True, update_allowed=True
@@ -60,14 +62,16 @@ class AutoScalingGroup(ScalableType):
             "Minimum number of instances.", required=True, update_allowed=True
         ),
         "VPCZoneIdentifier": declare.sequence(
-            "The subnet of the instances, by name or id, as a list of one.", items=declare.string()
+            "Subnet of the instances, by name or id, as a list with one entry.",
+            items=declare.string(),
         ),
     }
     attributes = instance_groups.ATTRIBUTES
     update_policies = {_POLICY: instance_groups.ROLLING}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Sizes in order, one subnet at most, and one thing to make the instances from."""
+        """Check the sizes, that there is at most one subnet, and exactly one source of
+        properties."""
         found = size_findings(properties, *_SIZES)
         subnets = properties.get("VPCZoneIdentifier")
         if isinstance(subnets, list) and len(subnets) > 1:
@@ -77,7 +81,7 @@ class AutoScalingGroup(ScalableType):
         return [*found, *_source(properties)]
 
     def has_attribute(self, name: str) -> bool:
-        """None but those that are declared."""
+        """Return False: there are only the declared attributes."""
         return False
 
     def nested(self, call: NestingCall) -> Nested:
@@ -89,7 +93,7 @@ class AutoScalingGroup(ScalableType):
         return instance_groups.nested(call, size, call.update_policy.get(_POLICY), tags, subnet)
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
-        """Return the data with the new size. Raises NoChangeError."""
+        """Return the data with the new size. Raise NoChangeError if it stays the same."""
         wanted = call.properties
         return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
 
@@ -98,7 +102,7 @@ class AutoScalingGroup(ScalableType):
         return capacity(call)
 
     def settled(self, call: NestingCall, adjustment: Adjustment | None) -> Mapping[str, Any]:
-        """Return the data with the time at which the cooldown starts."""
+        """Return the data with the start of the cooldown."""
         return settled(call, adjustment)
 
 

@@ -1,6 +1,6 @@
-"""AWS::EC2::EIP: a floating IP, in CloudFormation's words.
+"""AWS::EC2::EIP: a floating IP.
 
-It has no name: its marker is its description.
+Floating IPs have no name. The description holds the marker.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ class ElasticIp(RestResource):
     shares = frozenset({LEADS})
 
     properties = {
-        "Domain": declare.choice(["vpc"], "Kind of the address.", support=deprecated("9.0.0")),
+        "Domain": declare.choice(["vpc"], "Type of the address.", support=deprecated("9.0.0")),
         "InstanceId": declare.by_name(
-            "nova.server", "Server that gets the address", update_allowed=True
+            "nova.server", "Server to associate the address with", update_allowed=True
         ),
     }
     attributes = {
-        "AllocationId": Attribute("Id of the address at the service.", Type.STRING),
+        "AllocationId": Attribute("Id of the address in the network service.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the external network, and the port of the server."""
+        """Return the fields, with the external network and the port of the server."""
         body: Object = {"floating_network_id": external_network(call.cloud)}
         server = call.properties.get("InstanceId")
         return body if server is None else {**body, "port_id": port_of(call.cloud, server)}
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the port of the server, or none.
+        """Return the port of the server, or null.
 
-        An association that is a resource of the stack as well stays.
+        An association that is a resource of the stack stays.
         """
         server = call.properties.get("InstanceId")
         if server is None and association_part(call.object_id) in call.shared:
@@ -60,13 +60,13 @@ class ElasticIp(RestResource):
         return {"port_id": None if server is None else port_of(call.cloud, server)}
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the association with a server."""
+        """Return the association with a server as shared part."""
         if call.physical_id is None or call.properties.get("InstanceId") is None:
             return ()
         return {association_part(call.physical_id)}
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """Return the floating IP; the address is kept for references."""
+        """Return the outcome, with the address for references."""
         outcome = super().judge(call, found)
         data = {**call.data, "address": found.get("floating_ip_address")}
         return replace(outcome, data=data) if isinstance(outcome, Done) else outcome
@@ -76,11 +76,11 @@ class ElasticIp(RestResource):
         return call.data.get("address") or super().reference(call)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the id."""
+        """Return the id of the allocation."""
         return {"AllocationId": found["id"]}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the server whose port has the address."""
+        """Return the server that the address is associated with."""
         port = found.get("port_id")
         owner = None if port is None else PORTS.find(call.cloud, port)
         return {"InstanceId": (owner or {}).get("device_id")}
@@ -88,5 +88,5 @@ class ElasticIp(RestResource):
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
-        """Return the ways out: without one no router leads to the external network."""
+        """Return the routers to the external network; an association needs one of them."""
         return frozenset(name for name, (type_name, _) in others.items() if type_name == _OUT)

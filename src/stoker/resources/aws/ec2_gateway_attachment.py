@@ -1,4 +1,4 @@
-"""AWS::EC2::VPCGatewayAttachment: leads the routes of a virtual private cloud outside."""
+"""AWS::EC2::VPCGatewayAttachment: connects a virtual private cloud to the external network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _TABLE = "AWS::EC2::RouteTable"
 _ATTACHED = "way out of a virtual private cloud"
-_BEFORE = "before"  # key of the data: the route tables that had a gateway before the create
+_BEFORE = "before"  # Key of the data: route tables that had a gateway before the create.
 
 
 def _has(table: Object) -> bool:
@@ -28,10 +28,10 @@ def _tables(call: Call) -> list[Object]:
 
 
 class VPCGatewayAttachment(ManagedType):
-    """Gives the route tables of a virtual private cloud a gateway."""
+    """The gateways of the route tables of a virtual private cloud."""
 
     type_name = "AWS::EC2::VPCGatewayAttachment"
-    description = "Attaches a virtual private cloud to the way out."
+    description = "Connects a virtual private cloud to the external network."
     service = "network"
     unique = True
     finds_own = True
@@ -44,7 +44,7 @@ class VPCGatewayAttachment(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Give all route tables a gateway. Those that have one are recorded, and keep it."""
+        """Set the gateway of all route tables. Those that have one are recorded and keep it."""
         if _BEFORE not in call.data:
             is_ours = call.shared.issuperset(self.parts(call))
             before = [] if is_ours else [each["id"] for each in _tables(call) if _has(each)]
@@ -56,7 +56,7 @@ class VPCGatewayAttachment(ManagedType):
         return Done(call.physical_name)
 
     def delete(self, call: Call) -> Outcome:
-        """Take the gateways away, unless another resource attaches the same cloud."""
+        """Remove the gateways, unless another resource attaches the same virtual private cloud."""
         if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
             before = call.data.get(_BEFORE, ())
             for table in [each for each in _tables(call) if each["id"] not in before]:
@@ -64,7 +64,7 @@ class VPCGatewayAttachment(ManagedType):
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the way out of the virtual private cloud."""
+        """Return the connection of the virtual private cloud as shared part."""
         return {f"{_ATTACHED} {call.properties['VpcId']}"}
 
     def find(self, call: Call) -> str | None:
@@ -74,13 +74,13 @@ class VPCGatewayAttachment(ManagedType):
         return call.physical_name if attached else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the attachment as it was made, if no route table is without a gateway."""
+        """Return the properties, if all route tables have a gateway."""
         tables = _tables(call)
         detached = any(not table.get("external_gateway_info") for table in tables)
         return None if detached else dict(call.properties)
 
     def check(self, call: Call) -> Outcome:
-        """Return whether all route tables have a gateway."""
+        """Check that all route tables have a gateway."""
         if self.live(call) is None:
             return Failed(f"route tables of {call.properties['VpcId']} have no gateway")
         return Done()

@@ -1,6 +1,6 @@
-"""AWS::EC2::Instance: a server of the compute service, in CloudFormation's words.
+"""AWS::EC2::Instance: a server.
 
-Whatever is done to an instance is done to the server that its properties describe.
+The properties are translated into those of OS::Nova::Server, and each method calls that type.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call, ManagedType, Outcome
 
 _SERVER = Server()
-_NO_ADDRESS = "0.0.0.0"  # noqa: S104 - what an instance without an address shows
-# Properties that can change in place, and those of the server that change with them.
+_NO_ADDRESS = "0.0.0.0"  # noqa: S104 - the attribute of an instance without an address
+# Property that can change in place -> properties of the server that it changes.
 _WORDS: Mapping[str, frozenset[str]] = {
     "InstanceType": frozenset({"flavor"}),
     "NetworkInterfaces": frozenset({"networks"}),
     "SubnetId": frozenset({"networks"}),
     "Tags": frozenset({"metadata"}),
 }
-# Properties that the server returns unchanged.
+# Property -> property of the server with the same values.
 _TOLD = {
     "AvailabilityZone": "availability_zone",
     "ImageId": "image",
@@ -40,10 +40,10 @@ _UNAVAILABLE = (
 
 
 class Instance(ManagedType):
-    """A server. ``PublicIp`` is a floating IP where the server has one, else its first address."""
+    """An instance. ``PublicIp`` is its floating IP, or its first address if it has none."""
 
     type_name = "AWS::EC2::Instance"
-    description = "A server, in CloudFormation's words."
+    description = "A server of the compute service."
     service = "compute"
     physical_name_limit = 53
     properties = {
@@ -69,10 +69,10 @@ class Instance(ManagedType):
         "Tags": replace(TAGS, update_allowed=True),
         "Tenancy": declare.choice(["dedicated", "default"], "Not available.", implemented=False),
         "Volumes": declare.records(
-            "Volumes that are attached to the instance.",
+            "Volumes to attach to the instance.",
             default=[],
             entries={
-                "Device": declare.string("Name of the device, as /dev/vdc.", required=True),
+                "Device": declare.string("Device name, such as /dev/vdc.", required=True),
                 "VolumeId": declare.checked("cinder.volume", "The volume.", required=True),
             },
         ),
@@ -81,13 +81,13 @@ class Instance(ManagedType):
         "AvailabilityZone": Attribute("Availability zone of the instance.", Type.STRING),
         "PrivateDnsName": Attribute("Fixed address of the instance.", Type.STRING),
         "PrivateIp": Attribute("Fixed address of the instance.", Type.STRING),
-        "PublicDnsName": Attribute("Address by which the instance is reached.", Type.STRING),
-        "PublicIp": Attribute("Address by which the instance is reached.", Type.STRING),
+        "PublicDnsName": Attribute("Floating IP or first address of the instance.", Type.STRING),
+        "PublicIp": Attribute("Floating IP or first address of the instance.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Ports first, then the server, then wait until it is active."""
+        """Create ports, then the server, and wait until it is active."""
         return _SERVER.create(_of_server(call))
 
     def update(self, call: Call) -> Outcome:
@@ -95,7 +95,7 @@ class Instance(ManagedType):
         return _SERVER.update(_of_server(call))
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the server, then the ports that were made for it."""
+        """Delete the server, then its own ports."""
         return _SERVER.delete(_of_server(call))
 
     def find(self, call: Call) -> str | None:
@@ -103,11 +103,11 @@ class Instance(ManagedType):
         return _SERVER.find(_of_server(call))
 
     def sweep(self, call: Call) -> Sequence[str]:
-        """Remove servers that carry the token and are not the one on record."""
+        """Delete other servers with this token."""
         return _SERVER.sweep(_of_server(call))
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the properties of the server, in these words."""
+        """Return the properties of the live server."""
         server = _SERVER.live(_of_server(call))
         if server is None:
             return None
@@ -120,31 +120,31 @@ class Instance(ManagedType):
         return told
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the server is active."""
+        """Check that the server is active."""
         return _SERVER.check(call)
 
     def suspend(self, call: Call) -> Outcome:
-        """Put the server to rest."""
+        """Suspend the server."""
         return _SERVER.suspend(call)
 
     def resume(self, call: Call) -> Outcome:
-        """Let the server run again."""
+        """Resume the server."""
         return _SERVER.resume(call)
 
     def release(self, call: Call) -> Outcome:
-        """Let go of ports that a replacement needs."""
+        """Release ports for the replacement."""
         return _SERVER.release(_of_server(call))
 
     def reclaim(self, call: Call) -> Outcome:
-        """Take them again."""
+        """Reclaim ports after a rollback."""
         return _SERVER.reclaim(_of_server(call))
 
     def snapshot(self, call: Call) -> Outcome:
-        """Make an image of the server; its id is kept as ``snapshot_image_id``."""
+        """Create an image of the server. Its id is kept as ``snapshot_image_id``."""
         return _SERVER.snapshot(call)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Addresses and zone of the live server."""
+        """Return addresses and zone of the live server."""
         server = SERVERS.get(call.cloud, call.object_id)
         private, public = _addresses(server)
         return {
@@ -157,7 +157,7 @@ class Instance(ManagedType):
         }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Ports bring their security groups along; a volume is made from a snapshot."""
+        """Check that ports have no other security groups, and that volumes have a snapshot."""
         found = []
         for name in ("SecurityGroups", "SecurityGroupIds"):
             if properties.get(name) and properties.get("NetworkInterfaces"):
@@ -167,7 +167,7 @@ class Instance(ManagedType):
 
 
 def _of_server(call: Call) -> Call:
-    """Return the call in the server's words."""
+    """Return the call in the terms of OS::Nova::Server."""
     changed = frozenset[str]().union(*(_WORDS.get(name, ()) for name in call.update.changed))
     previous = call.update.previous
     update = replace(
@@ -177,7 +177,7 @@ def _of_server(call: Call) -> Call:
 
 
 def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of the server that an instance is."""
+    """Return the properties of OS::Nova::Server for an instance."""
     groups = [*(wanted.get("SecurityGroupIds") or ()), *(wanted.get("SecurityGroups") or ())]
     return {
         **{name: declared.default for name, declared in OF_SERVER.items()},
@@ -195,8 +195,7 @@ def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """Return the named ports by their index, or a port in the subnet; None leaves it to the
-    cloud."""
+    """Return the named ports by index, or a port in the subnet; None if Nova is to choose."""
     ports = [
         (int(entry.get("DeviceIndex") or 0), entry.get("NetworkInterfaceId"))
         if isinstance(entry, Mapping)
@@ -209,14 +208,14 @@ def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _interfaces(wanted: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the ports of the server; as they were given where they are these."""
+    """Return the ports of the server, in the given form if they are equal."""
     ports = [each["port"] for each in live]
     named = [each["port"] for each in _networks(wanted) or ()]
     return list(wanted["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
 
 
 def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the volumes, those that are made and those that are only attached."""
+    """Return the block devices: volumes to create, and volumes to attach."""
     made = [
         {
             "device_name": entry["DeviceName"],
@@ -240,7 +239,7 @@ def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _addresses(server: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the first fixed address, and the floating one where there is one."""
+    """Return the first fixed address, and the floating IP if there is one."""
     listed = [item for items in (server.get("addresses") or {}).values() for item in items]
     fixed = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") != "floating"]
     floating = [item["addr"] for item in listed if item.get("OS-EXT-IPS:type") == "floating"]

@@ -1,4 +1,4 @@
-"""AWS::EC2::InternetGateway: the way out of virtual private clouds, in CloudFormation's words."""
+"""AWS::EC2::InternetGateway: a placeholder for the external network."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 
 class InternetGateway(ManagedType):
-    """The way out. It is nothing in itself: its attachment leads to the external network."""
+    """An internet gateway. No object exists for it; its attachment sets gateways of routers."""
 
     type_name = "AWS::EC2::InternetGateway"
     service = "network"
     unique = True
     finds_own = True
-    description = "The way out of virtual private clouds."
+    description = "Connection of virtual private clouds to the external network."
 
     properties = {"Tags": TAGS}
 
     def find(self, call: Call) -> str | None:
-        """None: a lost create has made nothing."""
+        """Return None, since no object exists."""
         return None
 
     def create(self, call: Call) -> Outcome:
-        """Nothing is made."""
+        """Return immediately: there is nothing to create."""
         return Done(call.physical_name)
 
     def check(self, call: Call) -> Outcome:
-        """Nothing can be missing."""
+        """Succeed always."""
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is removed."""
+        """Return immediately: there is nothing to delete."""
         return Done()

@@ -1,4 +1,4 @@
-"""AWS::EC2::NetworkInterface: a port, in CloudFormation's words."""
+"""AWS::EC2::NetworkInterface: a port."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NetworkInterface(RestResource):
         return rename_fields({**own, "description": properties.get("Description")})
 
     def creation_body(self, call: Call) -> Object:
-        """Return the fields, the network of the subnet, and the groups by their ids."""
+        """Return the fields, with the subnet's network and the ids of the groups."""
         body = super().creation_body(call)
         body["network_id"] = SUBNETS.get(call.cloud, call.properties["SubnetId"])["network_id"]
         groups = call.properties.get("GroupSet")
@@ -55,12 +55,12 @@ class NetworkInterface(RestResource):
         return body
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the groups, or the project's own where none are given any more."""
+        """Return the groups, or the project's default group if none are given any more."""
         groups = call.properties.get("GroupSet")
         return {"security_groups": group_ids(call.cloud, groups or ["default"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return its subnet, its groups, and the address if one was given."""
+        """Return the properties; the address only if one was given."""
         fixed = (found.get("fixed_ips") or [{}])[0]
         groups = call.properties.get("GroupSet")
         told = {

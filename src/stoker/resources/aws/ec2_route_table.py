@@ -1,4 +1,4 @@
-"""AWS::EC2::RouteTable: the routes of subnets, in CloudFormation's words. It is a router."""
+"""AWS::EC2::RouteTable: a router for subnets of a virtual private cloud."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class RouteTable(RestResource):
     """A router for subnets of a virtual private cloud."""
 
     type_name = "AWS::EC2::RouteTable"
-    description = "The routes of subnets of a virtual private cloud."
+    description = "Routes for subnets of a virtual private cloud."
     service = "network"
     support = since("2014.1")
     collection = ROUTERS
@@ -31,9 +31,9 @@ class RouteTable(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return a description with the virtual private cloud."""
+        """Return a description that names the virtual private cloud."""
         return {"description": table_mark(properties["VpcId"])}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return its virtual private cloud."""
+        """Return the virtual private cloud from the description."""
         return {"VpcId": str(found.get("description")).removeprefix(table_mark(""))}

@@ -1,4 +1,4 @@
-"""AWS::EC2::SubnetRouteTableAssociation: which routes a subnet has, in CloudFormation's words."""
+"""AWS::EC2::SubnetRouteTableAssociation: connects a subnet to a route table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 
 class SubnetRouteTableAssociation(ManagedType):
-    """Moves a subnet from the router of its virtual private cloud to a route table."""
+    """A subnet at a route table, instead of the router of its virtual private cloud."""
 
     type_name = "AWS::EC2::SubnetRouteTableAssociation"
     description = "Gives a subnet the routes of a route table."
@@ -26,9 +26,9 @@ class SubnetRouteTableAssociation(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Take the subnet from the router of its cloud, and give it to the route table.
+        """Disconnect the subnet from the router of its VPC, and connect it to the route table.
 
-        A router that does not belong to the virtual private cloud is left alone.
+        Fail if it is connected to a router outside of the virtual private cloud.
         """
         table, subnet = call.properties["RouteTableId"], call.properties["SubnetId"]
         network = str(SUBNETS.get(call.cloud, subnet)["network_id"])
@@ -45,7 +45,7 @@ class SubnetRouteTableAssociation(ManagedType):
         return Done(f"{table}:{subnet}")
 
     def delete(self, call: Call) -> Outcome:
-        """Give the subnet back to the router of its virtual private cloud."""
+        """Connect the subnet to the router of its virtual private cloud again."""
         table, _, subnet = (call.physical_id or "").partition(":")
         found = SUBNETS.find(call.cloud, subnet) if subnet else None
         if found is None:
@@ -62,11 +62,11 @@ class SubnetRouteTableAssociation(ManagedType):
         return f"{table}:{subnet}" if table in routers_at(call.cloud, subnet) else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the association as it was made, if it is there."""
+        """Return the properties, if the association exists."""
         return None if self.find(call) is None else dict(call.properties)
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the route table has the subnet."""
+        """Check that the route table has the subnet."""
         if self.find(call) is None:
             return Failed(f"the route table does not have the subnet: {call.physical_id}")
         return Done()

@@ -1,4 +1,4 @@
-"""AWS::EC2::SecurityGroup: a security group, in CloudFormation's words."""
+"""AWS::EC2::SecurityGroup: a security group with its rules."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from stoker.resources.shared.security_group_rules import (
 from stoker.schema.resource_type import Call, Outcome
 
 _RULE = {
-    "CidrIp": declare.string("Addresses of the other side, in CIDR notation."),
+    "CidrIp": declare.string("Remote addresses in CIDR notation."),
     "FromPort": declare.string("Lowest port, or type of an ICMP message."),
     "IpProtocol": declare.string("IP protocol, by name or number; -1 for any."),
-    "SourceSecurityGroupId": declare.string("Id of the group of the other side."),
-    "SourceSecurityGroupName": declare.string("Name of the group of the other side."),
+    "SourceSecurityGroupId": declare.string("Id of the remote group."),
+    "SourceSecurityGroupName": declare.string("Name of the remote group."),
     "SourceSecurityGroupOwnerId": declare.string("Not available.", implemented=False),
     "ToPort": declare.string("Highest port, or code of an ICMP message."),
 }
@@ -36,7 +36,7 @@ _ANY = "-1"
 
 
 def _in_network_words(call: Call, rule: Mapping[str, Any], direction: str) -> Object:
-    """Return a rule as the network service takes it."""
+    """Return the rule in Neutron's format."""
     protocol = rule.get("IpProtocol")
     group = rule.get("SourceSecurityGroupId") or rule.get("SourceSecurityGroupName")
     prefix = rule.get("CidrIp")
@@ -88,12 +88,12 @@ class SecurityGroup(RestResource):
     properties = {
         "GroupDescription": declare.string("Description of the group.", required=True),
         "SecurityGroupEgress": declare.records(
-            "What members may send. Everything if nothing is given.",
+            "Outgoing traffic that is allowed. Everything if nothing is given.",
             update_allowed=True,
             entries=_RULE,
         ),
         "SecurityGroupIngress": declare.records(
-            "What members may receive.", update_allowed=True, entries=_RULE
+            "Incoming traffic that is allowed.", update_allowed=True, entries=_RULE
         ),
         "VpcId": declare.string("Id of the virtual private cloud."),
     }
@@ -103,20 +103,20 @@ class SecurityGroup(RestResource):
         return rename_fields({"description": properties.get("GroupDescription")})
 
     def update(self, call: Call) -> Outcome:
-        """Record which rules are added, then apply the changes."""
+        """Record the rules to add, then apply the changes."""
         if call.update.changed.isdisjoint(_DIRECTIONS):
             return super().update(call)
         wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
         return noted(call, wanted, before) or applied(call, super().update(call), wanted)
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the rules."""
+        """Return the rules as shared parts."""
         if call.physical_id is None:
             return ()
         return {rule_part(body) for body in _bodies(call, call.properties)}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the description, and the rules as they were given where they mean the same."""
+        """Return the properties; rules have the given form if they mean the same."""
         existing = found.get("security_group_rules") or []
         told: dict[str, Any] = {"GroupDescription": found.get("description")}
         for name, direction in _DIRECTIONS.items():

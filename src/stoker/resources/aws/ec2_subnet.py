@@ -1,4 +1,4 @@
-"""AWS::EC2::Subnet: a subnet of a virtual private cloud, in CloudFormation's words."""
+"""AWS::EC2::Subnet: a subnet of a virtual private cloud."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Subnet(RestResource):
 
     properties = {
         "AvailabilityZone": declare.string("Availability zone of the subnet."),
-        "CidrBlock": declare.string("Range of the addresses.", required=True),
+        "CidrBlock": declare.string("Addresses of the subnet, in CIDR notation.", required=True),
         "Tags": TAGS,
         "VpcId": declare.string("Id of the virtual private cloud.", required=True),
     }
@@ -37,12 +37,12 @@ class Subnet(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return its network and addresses; the service has no zone of a subnet."""
+        """Return network and addresses. Neutron's subnets have no zone."""
         own = {name: properties.get(name) for name in self.field_names}
         return {**super().fields(own), "ip_version": 4}
 
     def create(self, call: Call) -> Outcome:
-        """Make the subnet, then connect it with the router."""
+        """Create the subnet, then connect it to the router."""
         outcome = super().create(call)
         if call.physical_id is None:
             made = outcome.physical_id
@@ -54,12 +54,12 @@ class Subnet(RestResource):
         return outcome
 
     def delete(self, call: Call) -> Outcome:
-        """Disconnect the subnet from its router, then remove it."""
+        """Disconnect the subnet from its router, then delete it."""
         if call.physical_id is not None:
             for router in routers_at(call.cloud, call.physical_id):
                 disconnect(call.cloud, router, call.physical_id)
         return super().delete(call)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the zone as it was given."""
+        """Return the zone that was given."""
         return {"AvailabilityZone": call.properties.get("AvailabilityZone")}

@@ -1,4 +1,4 @@
-"""AWS::EC2::VPC: a virtual private cloud, in CloudFormation's words."""
+"""AWS::EC2::VPC: a virtual private cloud, which is a network and a router."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class VPC(RestResource):
     """A network, and a router of the same name."""
 
     type_name = "AWS::EC2::VPC"
-    description = "A virtual private cloud: a network with its router."
+    description = "A virtual private cloud: a network with a router."
     service = "network"
     collection = NETWORKS
     has_name = True
@@ -26,7 +26,7 @@ class VPC(RestResource):
 
     properties = {
         "CidrBlock": declare.string(
-            "Range of the addresses. Subnets say themselves which they have."
+            "Addresses of the virtual private cloud. Not checked; each subnet has its own range."
         ),
         "InstanceTenancy": declare.choice(
             ["default", "dedicated"], "Not available.", default="default", implemented=False
@@ -35,11 +35,11 @@ class VPC(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """None but the name."""
+        """Return no fields; there is only the name."""
         return {}
 
     def create(self, call: Call) -> Outcome:
-        """Make the network, then the router."""
+        """Create the network, then the router."""
         outcome = super().create(call)
         if call.physical_id is None:
             made = outcome.physical_id
@@ -49,7 +49,7 @@ class VPC(RestResource):
         return outcome
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the router, then the network."""
+        """Delete the router, then the network."""
         if call.physical_id is not None:
             router = router_of(call.cloud, call.physical_id)
             if router is not None:

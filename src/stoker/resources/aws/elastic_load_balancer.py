@@ -1,7 +1,8 @@
-"""AWS::ElasticLoadBalancing::LoadBalancer: a load balancer with all its parts, in one object.
+"""AWS::ElasticLoadBalancing::LoadBalancer: a load balancer with all its parts.
 
-It is in the network of its instances. They are members of each listener's pool, under their ids.
-Groups of instances find the pools in the data, and put members of their own beside these.
+It is in the network of its instances. For each listener there is a pool, whose members have the ids
+of the instances as names. Groups of instances find the pools in the resource's data, and add their
+own members.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 _LISTENERS = KINDS["load-balancer", "listener"]
 _TARGET = re.compile(r"(HTTP|HTTPS|SSL|TCP):(\d{1,5})(/.*)?")
-_MONITORS = {"SSL": "TLS-HELLO"}  # kinds of health checks with another name in the service
-_STEP = "step"  # key of the progress: the number of requests of an update that were sent
+_MONITORS = {"SSL": "TLS-HELLO"}  # Type of a health check -> Octavia's name, where they differ.
+_STEP = "step"  # Key of the progress: number of requests of an update that were sent.
 
 
 class Balancers(Collection, frozen=True):
-    """Load balancers that go with all their parts."""
+    """Load balancers that are deleted together with all their parts."""
 
     def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:
-        """Remove a load balancer; False when there was none."""
+        """Delete a load balancer with all its parts; return False if there was none."""
         return super().delete(cloud, object_id, params={"cascade": "true"}, **more)
 
 
 class _Place(Struct, frozen=True):
-    """Where the network has an instance."""
+    """Address and subnet of an instance."""
 
     instance: str
     address: str
@@ -50,10 +51,10 @@ class _Place(Struct, frozen=True):
 
 
 class LoadBalancer(Balanced):
-    """A load balancer, its listeners, and a pool of the instances for each."""
+    """A load balancer with its listeners, and a pool of the instances for each."""
 
     type_name = "AWS::ElasticLoadBalancing::LoadBalancer"
-    description = "An address whose traffic is spread over instances."
+    description = "An address whose traffic is distributed over instances."
     collection = Balancers(
         "load_balancer",
         "/lbaas/loadbalancers",
@@ -67,36 +68,38 @@ class LoadBalancer(Balanced):
         "AppCookieStickinessPolicy": declare.string("Not available.", implemented=False),
         "AvailabilityZones": declare.sequence("Accepted without effect.", required=True),
         "HealthCheck": declare.mapping(
-            "How instances that fail are recognised.",
+            "Health check of the instances.",
             entries={
                 "HealthyThreshold": declare.integer(
-                    "Checks that an instance passes before it is used again.", required=True
+                    "Number of successful checks before an instance is used again.", required=True
                 ),
                 "Interval": declare.integer("Seconds between checks.", required=True),
-                "Target": declare.string("What is asked, as HTTP:80/index.html.", required=True),
-                "Timeout": declare.integer("Seconds for an answer.", required=True),
+                "Target": declare.string(
+                    "Target of the check, such as HTTP:80/index.html.", required=True
+                ),
+                "Timeout": declare.integer("Timeout of a check in seconds.", required=True),
                 "UnhealthyThreshold": declare.integer(
-                    "Checks that an instance fails before it is left out.", required=True
+                    "Number of failed checks before an instance is no longer used.", required=True
                 ),
             },
         ),
-        "Instances": declare.sequence(
-            "References of the instances, which are in one network.", update_allowed=True
-        ),
+        "Instances": declare.sequence("Instances, which are in one network.", update_allowed=True),
         "LBCookieStickinessPolicy": declare.string("Not available.", implemented=False),
         "Listeners": declare.records(
-            "What the load balancer listens to.",
+            "Listeners of the load balancer.",
             required=True,
             entries={
                 "InstancePort": declare.integer("Port of the instances.", required=True),
-                "LoadBalancerPort": declare.integer("Port of the address.", required=True),
+                "LoadBalancerPort": declare.integer("Port of the load balancer.", required=True),
                 "PolicyNames": declare.sequence("Not available.", implemented=False),
-                "Protocol": declare.choice(["TCP", "HTTP"], "Protocol of both.", required=True),
+                "Protocol": declare.choice(
+                    ["TCP", "HTTP"], "Protocol of both ports.", required=True
+                ),
                 "SSLCertificateId": declare.string("Not available.", implemented=False),
             },
         ),
         "SecurityGroups": declare.sequence(
-            "Security groups of the address, by name or id.", update_allowed=True
+            "Security groups of the load balancer, by name or id.", update_allowed=True
         ),
         "Subnets": declare.sequence("Not available.", implemented=False),
     }
@@ -110,22 +113,19 @@ class LoadBalancer(Balanced):
     }
 
     def reference(self, call: Call) -> Any:
-        """Return the name of the resource, as groups of instances name their load balancers."""
+        """Return the name of the resource. Groups refer to the load balancer by it."""
         return call.name
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Each port is listened to once, and a check can be done."""
+        """Check that each port has one listener, and that the health check is valid."""
         return [*_of_listeners(properties), *_of_check(properties.get("HealthCheck"))]
 
     def candidates(self, call: Call) -> list[Object]:
-        """Return the load balancer with the name of the resource."""
+        """Return the load balancer with the physical name."""
         return self.collection.named(call.cloud, call.physical_name)
 
     def creation_body(self, call: Call) -> Object:
-        """Return the load balancer with its parts.
-
-        Raises RequestError without a network to be in.
-        """
+        """Return the load balancer with its parts. Raise RequestError if its network is unknown."""
         places = [_place(call.cloud, str(each)) for each in call.properties["Instances"] or ()]
         body = {
             "name": call.physical_name,
@@ -137,7 +137,7 @@ class LoadBalancer(Balanced):
         return body
 
     def create(self, call: Call) -> Outcome:
-        """Make it with all its parts, and put on record where groups add their instances."""
+        """Create the load balancer with all parts; record the pools for groups of instances."""
         outcome = super().create(call)
         if not isinstance(outcome, Done):
             return outcome
@@ -149,7 +149,8 @@ class LoadBalancer(Balanced):
         return replace(outcome, data={**call.data, POOLS: pools})
 
     def update(self, call: Call) -> Outcome:
-        """One request after the other: each makes the load balancer immutable for a while."""
+        """Send one request after the other, since each makes the load balancer immutable for a
+        while."""
         outcome = self.judge(call, self.collection.get(call.cloud, call.object_id))
         steps = list(self._steps(call))
         done = int(call.progress.get(_STEP, 0))
@@ -159,7 +160,7 @@ class LoadBalancer(Balanced):
         return Wait(polling_pause(call), progress={_STEP: done + 1})
 
     def _steps(self, call: Call) -> Iterator[Callable[[], Any]]:
-        """Yield the requests of an update; each is safe to repeat."""
+        """Yield the requests of an update. Each is safe to repeat."""
         wanted, cloud = call.properties, call.cloud
         if "SecurityGroups" in call.update.changed:
             groups = {"vip_sg_ids": group_ids(cloud, wanted["SecurityGroups"] or ())}
@@ -177,14 +178,16 @@ class LoadBalancer(Balanced):
                     yield partial(_remove_member, cloud, pool_id, instance)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the address; what else a template for AWS may ask for is empty, as in Heat."""
+        """Return the address. Other attributes of AWS are empty, as in Heat."""
         empty = {name: "" for name in self.attributes if name != "show"}
         address = found.get("vip_address")
         return {**empty, "CanonicalHostedZoneName": address, "DNSName": address}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the instances that are members of every pool, but for those of groups, and the
-        groups."""
+        """Return the instances that are members of every pool, and the security groups.
+
+        Members that belong to groups are not included.
+        """
         told: dict[str, Any] = {}
         given = call.properties["SecurityGroups"] or ()
         if "vip_sg_ids" in found:
@@ -200,7 +203,7 @@ class LoadBalancer(Balanced):
 
 
 def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
-    """Return each listener of the template with the pool that it has in the service."""
+    """Return each listener of the template with its pool in Octavia."""
     wanted = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
     return [
         (wanted[found["protocol_port"]], str(found["default_pool_id"]))
@@ -226,7 +229,7 @@ def _remove_member(cloud: Any, pool_id: str, instance: str) -> None:
 
 
 def _place(cloud: Any, instance: str) -> _Place:
-    """Return the address of an instance. Raises RequestError if it has none."""
+    """Return the address of an instance. Raise RequestError if it has none."""
     for port in PORTS.select(cloud, device_id=instance):
         for fixed in port.get("fixed_ips") or ():
             return _Place(instance, fixed["ip_address"], fixed["subnet_id"])
@@ -234,7 +237,7 @@ def _place(cloud: Any, instance: str) -> _Place:
 
 
 def _only_subnet(cloud: Any) -> str:
-    """Return the subnet of a load balancer that has no instances yet. Raises RequestError."""
+    """Return the subnet for a load balancer without instances. Raise RequestError for several."""
     found = SUBNETS.select(cloud, project_id=cloud.current_project_id)
     if len(found) != 1:
         raise RequestError(
@@ -282,14 +285,14 @@ def _member(call: Call, listener: Mapping[str, Any], place: _Place) -> Object:
 
 
 def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
-    """Return the ports of the members of a listener's pool."""
+    """Return the member ports of a listener's pool."""
     port, check = listener["InstancePort"], call.properties["HealthCheck"]
     asked = _target(check["Target"])[1] if check else port
     return {"protocol_port": port, **({"monitor_port": asked} if asked != port else {})}
 
 
 def _target(text: str) -> tuple[str, int, str]:
-    """Kind, port and path of what a check asks. Raises RequestError."""
+    """Return protocol, port and path of a check's target. Raise RequestError for others."""
     found = _TARGET.fullmatch(text)
     if found is None:
         raise RequestError(_no_target(text))

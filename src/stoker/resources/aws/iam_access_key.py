@@ -1,4 +1,4 @@
-"""AWS::IAM::AccessKey: the key of a user, with which requests are signed."""
+"""AWS::IAM::AccessKey: an EC2 key of a stack user, for signed requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _USER, _SECRET = "UserName", "SecretAccessKey"
 
 
 class AccessKey(ManagedType):
-    """An EC2 key of a stack user. Calls the identity service."""
+    """An EC2 key of a stack user."""
 
     type_name = "AWS::IAM::AccessKey"
     description = "A key of a user of this stack."
@@ -18,17 +18,19 @@ class AccessKey(ManagedType):
     renewed = True
     secrets = frozenset({_SECRET})
     properties = {
-        _USER: declare.string("Name of a resource AWS::IAM::User's user.", required=True),
+        _USER: declare.string("Name of the user of an AWS::IAM::User resource.", required=True),
         "Serial": declare.integer("Not available.", implemented=False),
         "Status": declare.choice(["Active", "Inactive"], "Not available.", implemented=False),
     }
     attributes = {
         _USER: Attribute("Name of the user.", Type.STRING),
-        _SECRET: Attribute("The secret that signs; the id of the key names it.", Type.STRING),
+        _SECRET: Attribute(
+            "Secret of the key. The reference of the resource is the id of the key.", Type.STRING
+        ),
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make the key, or find the one that the user has."""
+        """Create the key, or return the one that the user has."""
         if call.signalling is None:
             return Failed("this service has no stack users")
         name = call.properties[_USER]
@@ -39,7 +41,7 @@ class AccessKey(ManagedType):
         return Done(physical_id=pair["access"], attributes={_USER: name, _SECRET: pair["secret"]})
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the key."""
+        """Delete the key."""
         if call.signalling is not None and call.physical_id is not None:
             call.signalling.delete_keypair(call, call.physical_id)
         return Done()

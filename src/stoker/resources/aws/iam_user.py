@@ -1,4 +1,4 @@
-"""AWS::IAM::User: a user that may only read the metadata of servers."""
+"""AWS::IAM::User: a stack user that may only read metadata."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _POLICIES = "Policies"
 
 
 class User(ManagedType):
-    """A stack user for keys that agents in servers use. Calls the identity service."""
+    """A stack user for keys that agents on servers use."""
 
     type_name = "AWS::IAM::User"
     description = "A user whose keys let agents in servers read metadata of the stack."
@@ -25,7 +25,7 @@ class User(ManagedType):
         "Path": declare.string("Without effect."),
         "Groups": declare.sequence("Without effect."),
         "LoginProfile": declare.mapping(
-            "Without effect: the user logs in with keys alone.",
+            "Accepted without effect: the user authenticates only with keys.",
             entries={"Password": declare.string("The password.", sensitive=True)},
         ),
         _POLICIES: declare.sequence(
@@ -35,14 +35,14 @@ class User(ManagedType):
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make the stack user."""
+        """Create the stack user."""
         if call.signalling is None:
             return Failed("this service has no stack users")
         user = call.signalling.create_user(call)
         return Done(physical_id=user["user_id"], data=dict(user))
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the stack user, and its keys with it."""
+        """Delete the stack user with its keys."""
         if call.signalling is not None:
             call.signalling.delete_user(call)
         return Done()

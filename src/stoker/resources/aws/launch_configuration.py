@@ -1,4 +1,4 @@
-"""Launch configurations: the properties of a group's instances."""
+"""AWS::AutoScaling::LaunchConfiguration: the properties of a group's instances."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _REQUIRED = ("ImageId", "InstanceType")
 
 
 class LaunchConfiguration(ManagedType):
-    """Keeps the properties of instances; those that are missing are read from a live server.
+    """Properties of instances; missing ones are copied from a server.
 
-    Nothing is made in the cloud. It is replaced when anything about it changes, its metadata
-    included, so that the groups that refer to it change their instances.
+    No object exists in the cloud. Any change replaces the resource, even one of its metadata, so
+    that the groups that refer to it update their instances.
     """
 
     type_name = "AWS::AutoScaling::LaunchConfiguration"
@@ -32,14 +32,14 @@ class LaunchConfiguration(ManagedType):
         **LAUNCH,
         "ImageId": declare.checked("glance.image", "Image, by name or id."),
         "InstanceId": declare.by_name(
-            "nova.server", "Server from which image, flavor, key pair and groups are taken"
+            "nova.server", "Server to copy image, flavor, key pair and security groups from"
         ),
         "InstanceType": declare.checked("nova.flavor", "Flavor, by name or id."),
     }
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Put the properties on record."""
+        """Record the properties."""
         own = {
             name: value
             for name, value in call.properties.items()
@@ -53,15 +53,15 @@ class LaunchConfiguration(ManagedType):
         return {"show": {**dict.fromkeys(COPIED), **call.data[LAUNCHED]}}
 
     def find(self, call: Call) -> str | None:
-        """A lost create has made nothing."""
+        """Return None, since no object exists."""
         return None
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing is left to remove."""
+        """Return immediately: there is nothing to delete."""
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Image and flavor are required unless a server is there to take them from."""
+        """Check that image and flavor are given, unless there is a server to copy from."""
         missing = [name for name in _REQUIRED if properties.get(name) is None]
         found = volume_findings(properties)
         if missing and properties.get("InstanceId") is None:
@@ -70,7 +70,7 @@ class LaunchConfiguration(ManagedType):
         return found
 
     def copied(self, call: Call) -> dict[str, Any]:
-        """Return the properties of a live server, as far as an instance has them."""
+        """Return the properties of a server that instances have, too."""
         server = SERVERS.get(call.cloud, call.properties["InstanceId"])
         groups = [group["name"] for group in server.get("security_groups") or ()]
         values = (

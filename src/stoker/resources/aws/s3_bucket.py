@@ -32,20 +32,20 @@ class S3Bucket(ObjectContainer):
                 "BucketOwnerRead",
                 "BucketOwnerFullControl",
             ],
-            "Who may use the objects.",
+            "Predefined access rights to the objects.",
         ),
         "Tags": declare.records(
-            "Labels of the bucket.",
+            "Tags of the bucket.",
             entries={
-                "Key": declare.string("Name of the label.", required=True),
-                "Value": declare.string("Value of the label.", required=True),
+                "Key": declare.string("Name of the tag.", required=True),
+                "Value": declare.string("Value of the tag.", required=True),
             },
         ),
         "WebsiteConfiguration": declare.mapping(
-            "Pages, for a bucket that is read as a web site.",
+            "Pages, if the bucket is used as a web site.",
             entries={
-                "ErrorDocument": declare.string("Page for what is not there."),
-                "IndexDocument": declare.string("Page for the bucket itself."),
+                "ErrorDocument": declare.string("Page for missing objects."),
+                "IndexDocument": declare.string("Page for the root of the web site."),
             },
         ),
     }
@@ -56,7 +56,7 @@ class S3Bucket(ObjectContainer):
     }
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
-        """Return the access lists, the pages and the labels."""
+        """Return the headers for access lists, pages and tags."""
         told = {}
         project = f"{call.stack.project_id}:*"
         match properties.get("AccessControl"):

@@ -1,4 +1,4 @@
-"""CloudFormation's scaling policy."""
+"""AWS::AutoScaling::ScalingPolicy: changes the size of a group when it is signalled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.schema.resource_type import Call
 
 
 class AWSScalingPolicy(ScalesGroup):
-    """Creates a signed address for signals, which is its reference."""
+    """A signed URL for signals, which is the reference of the policy."""
 
     type_name = "AWS::AutoScaling::ScalingPolicy"
     description = "Changes the size of a scaling group when signalled."
@@ -25,13 +25,13 @@ class AWSScalingPolicy(ScalesGroup):
     group, amount, kind = "AutoScalingGroupName", "ScalingAdjustment", "AdjustmentType"
     cooldown, least, alarm_url = "Cooldown", "MinAdjustmentStep", "AlarmUrl"
     properties = {
-        "AutoScalingGroupName": declare.string("The group, by reference.", required=True),
+        "AutoScalingGroupName": declare.string("Scaling group.", required=True),
         "ScalingAdjustment": declare.integer(
             "New size, or amount of the change.", required=True, update_allowed=True
         ),
         "AdjustmentType": declare.choice(
             list(kinds),
-            "Whether the adjustment is a change, an exact size, or a percentage.",
+            "Kind of adjustment: a change, an exact size, or a percentage.",
             required=True,
             update_allowed=True,
         ),
@@ -41,12 +41,12 @@ class AWSScalingPolicy(ScalesGroup):
         ),
         "MinAdjustmentStep": declare.at_least(
             0,
-            "Minimum number of instances to add or remove, for a change in percent.",
+            "Minimum number of instances to add or remove for a change in percent.",
             update_allowed=True,
         ),
     }
-    attributes = {"AlarmUrl": Attribute("A signed address; a POST to it is a signal.", Type.STRING)}
+    attributes = {"AlarmUrl": Attribute("Signed URL; a POST to it is a signal.", Type.STRING)}
 
     def reference(self, call: Call) -> Any:
-        """Return the signed address, as alarms name their actions."""
+        """Return the signed URL, so that alarms can use the policy as an action."""
         return call.data.get(URL, call.name)

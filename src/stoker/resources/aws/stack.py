@@ -1,4 +1,4 @@
-"""CloudFormation's nested stack: a template at an address."""
+"""AWS::CloudFormation::Stack: a nested stack with a template at a URL."""
 
 from __future__ import annotations
 
@@ -9,32 +9,28 @@ _OUTPUTS = "Outputs."
 
 
 class NestedStack(NestingType):
-    """A nested stack whose template is fetched, unless it came with the request."""
+    """A nested stack. The template is fetched unless the request contained it."""
 
     type_name = "AWS::CloudFormation::Stack"
-    description = "A nested stack, made from the template at an address."
+    description = "A nested stack from a template at a URL."
     properties = {
-        "TemplateURL": declare.string(
-            "Address of the template.", required=True, update_allowed=True
-        ),
+        "TemplateURL": declare.string("URL of the template.", required=True, update_allowed=True),
         "TimeoutInMinutes": declare.integer(
-            "Time limit of each operation on the stack.", update_allowed=True
+            "Timeout of each operation on the stack, in minutes.", update_allowed=True
         ),
-        "Parameters": declare.mapping(
-            "Values for the parameters of the template.", update_allowed=True
-        ),
+        "Parameters": declare.mapping("Parameters of the template.", update_allowed=True),
     }
 
     def has_attribute(self, name: str) -> bool:
-        """Outputs of the template are named ``Outputs.NAME``."""
+        """Return whether the name is that of an output, as ``Outputs.NAME``."""
         return name.startswith(_OUTPUTS)
 
     def attribute_of(self, output: str) -> str:
-        """Return the attribute that shows an output."""
+        """Return the attribute for an output."""
         return _OUTPUTS + output
 
     def nested(self, call: NestingCall) -> Nested:
-        """Return the template at the address, with the parameters."""
+        """Return the template at the URL, with the parameters."""
         return Nested(
             None,
             call.properties["Parameters"] or {},

@@ -1,4 +1,4 @@
-"""AWS::EC2::Volume: a disk that outlives instances."""
+"""AWS::EC2::Volume: a volume."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Volume(BlockVolume):
     """A volume in CloudFormation's form."""
 
     type_name = "AWS::EC2::Volume"
-    description = "A disk that can be attached to instances, and outlives them."
+    description = "A volume that can be attached to instances, and survives them."
     has_name = True
     properties = {
         "AvailabilityZone": declare.string(
@@ -25,25 +25,25 @@ class Volume(BlockVolume):
         ),
         "Size": declare.at_least(1, "Size in GiB.", immutable=True),
         "SnapshotId": declare.by_name(
-            "cinder.backup", "Backup that the volume is made of", immutable=True
+            "cinder.backup", "Backup to create the volume from", immutable=True
         ),
         "Tags": declare.records(
             "Metadata of the volume.",
             immutable=True,
             entries={
-                "Key": declare.string("Name of the entry.", required=True),
-                "Value": declare.string("Text of the entry.", required=True),
+                "Key": declare.string("Key of the entry.", required=True),
+                "Value": declare.string("Value of the entry.", required=True),
             },
         ),
     }
     attributes = {"show": declare.SHOW}
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """Return the version that makes volumes of backups, where one is named."""
+        """Return the microversion for volumes from backups, if a backup is given."""
         return _FROM_BACKUPS if properties.get("SnapshotId") else None
 
     def creation_body(self, call: Call) -> Object:
-        """Return the fields of the volume; name and description are generated."""
+        """Return the fields, with generated name and description."""
         given = call.properties
         body: Object = {
             "name": call.physical_name,
@@ -55,7 +55,7 @@ class Volume(BlockVolume):
         return body | {name: value for name, value in fields if value is not None}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the properties that the volume tells of itself."""
+        """Return the properties of the live volume."""
         own = {**(found.get("metadata") or {})}
         tags = [tag for tag in call.properties.get("Tags") or () if tag["Key"] in own]
         told = [{"Key": tag["Key"], "Value": own[tag["Key"]]} for tag in tags]
@@ -66,6 +66,6 @@ class Volume(BlockVolume):
         }
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the backup in the place of the one that the volume was made of."""
+        """Return the properties, with the snapshot's backup as source."""
         backup_id = data.get(BACKUP)
         return properties if backup_id is None else {**properties, "SnapshotId": backup_id}

@@ -1,4 +1,4 @@
-"""AWS::EC2::VolumeAttachment: a volume at an instance."""
+"""AWS::EC2::VolumeAttachment: a volume attached to an instance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class VolumeAttachment(Attachment):
     server, volume, device = "InstanceId", "VolumeId", "Device"
     properties = {
         "Device": declare.string(
-            "Name of the device in the instance.",
+            "Device name in the instance.",
             required=True,
             immutable=True,
             constraints=(declare.pattern("/dev/vd[b-z]"),),

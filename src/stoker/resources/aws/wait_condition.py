@@ -1,4 +1,4 @@
-"""CloudFormation's wait condition."""
+"""AWS::CloudFormation::WaitCondition: waits for signals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class WaitCondition(AwaitsSignals):
     """Waits for signals to a handle."""
 
     type_name = "AWS::CloudFormation::WaitCondition"
-    description = "Waits until as many signals as are wanted have come to a handle."
+    description = "Waits until enough signals have arrived at a handle."
     support = since("2014.1")
     handle, timeout, count, data = "Handle", "Timeout", "Count", "Data"
     properties = {"Handle": HANDLE, "Timeout": replace(TIMEOUT, type=Type.INTEGER), "Count": COUNT}

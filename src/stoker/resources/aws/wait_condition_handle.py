@@ -1,4 +1,4 @@
-"""CloudFormation's handle of a wait condition."""
+"""AWS::CloudFormation::WaitConditionHandle: a signed URL for signals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from stoker.schema.support import since
 
 
 class WaitConditionHandle(SignedHandle):
-    """A signed address to which signals are sent."""
+    """A signed URL for the signals of a wait condition."""
 
     type_name = "AWS::CloudFormation::WaitConditionHandle"
-    description = "A signed address to which signals for a wait condition are sent."
+    description = "A signed URL for the signals of a wait condition."
     support = since("2014.1")

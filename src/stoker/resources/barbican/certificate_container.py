@@ -1,4 +1,4 @@
-"""OS::Barbican::CertificateContainer: a certificate, with its key and those that vouch for it."""
+"""OS::Barbican::CertificateContainer: a certificate with its key and intermediate certificates."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ class CertificateContainer(SecretContainer):
     """A container of a certificate."""
 
     type_name = "OS::Barbican::CertificateContainer"
-    description = "A certificate and what belongs to it, as secrets that belong together."
+    description = (
+        "Secrets of a certificate: the certificate, its key and intermediate certificates."
+    )
     support = since("6.0.0")
     kind = "certificate"
 
     properties = {
         "certificate_ref": part("Certificate"),
-        "intermediates_ref": part("Certificates of those that vouch for it"),
+        "intermediates_ref": part("Intermediate certificates"),
         "name": NAME,
         "private_key_passphrase_ref": part("Passphrase of the private key"),
         "private_key_ref": part("Private key"),

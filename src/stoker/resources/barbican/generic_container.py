@@ -1,4 +1,4 @@
-"""OS::Barbican::GenericContainer: any secrets, under names that the user gives them."""
+"""OS::Barbican::GenericContainer: a group of secrets with names that the user chooses."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class GenericContainer(SecretContainer):
     """A container of any secrets."""
 
     type_name = "OS::Barbican::GenericContainer"
-    description = "Secrets that belong together."
+    description = "A group of secrets."
     support = since("6.0.0")
     kind = "generic"
 
     properties = {
         "name": NAME,
         "secrets": declare.records(
-            "The secrets, each with its name in the container.",
+            "Secrets, each with a name in the container.",
             entries={
                 "name": declare.string("Name of the secret in the container.", required=True),
                 "ref": declare.by_name("barbican.secret", "Secret", required=True),
@@ -32,7 +32,7 @@ class GenericContainer(SecretContainer):
     }
 
     def secret_refs(self, properties: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-        """Return each name and the address of its secret."""
+        """Return name and URL of each secret."""
         return [(entry["name"], entry["ref"]) for entry in properties.get("secrets") or ()]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""OS::Barbican::Order: a key or certificate that the key manager makes.
+"""OS::Barbican::Order: a request for a key or certificate.
 
-The name is that of the key: a lost create is found by it.
+The name is that of the key, so a lost create is found by it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Order(RestResource):
     """An order."""
 
     type_name = "OS::Barbican::Order"
-    description = "A key, key pair or certificate that the key manager makes."
+    description = "Requests a key, key pair or certificate from the key manager."
     service = "key-manager"
     has_data = True
     support = since("2014.2")
@@ -38,35 +38,31 @@ class Order(RestResource):
     secrets = frozenset({"private_key"})
 
     properties = {
-        "algorithm": declare.string("Algorithm that the key is for."),
+        "algorithm": declare.string("Algorithm of the key."),
         "bit_length": declare.integer("Length of the key in bits."),
-        "ca_id": declare.string(
-            "Id of the authority that signs the certificate.", support=since("5.0.0")
+        "ca_id": declare.string("Id of the certificate authority.", support=since("5.0.0")),
+        "expiration": declare.checked(
+            "expiration", "Expiration time, such as 2030-01-31T12:00:00."
         ),
-        "expiration": declare.checked("expiration", "When the key ends, as 2030-01-31T12:00:00."),
         "mode": declare.string("Mode of the algorithm."),
         "name": declare.string("Name of the key. If not given, a name is generated."),
         "pass_phrase": declare.string(
             "Passphrase of the private key.", sensitive=True, support=since("5.0.0")
         ),
-        "payload_content_type": declare.string("Kind of the payload."),
-        "profile": declare.string(
-            "Profile of the certificate at the authority.", support=since("5.0.0")
-        ),
-        "request_data": declare.string(
-            "The request for the certificate itself.", support=since("5.0.0")
-        ),
+        "payload_content_type": declare.string("Media type of the payload."),
+        "profile": declare.string("Profile of the certificate authority.", support=since("5.0.0")),
+        "request_data": declare.string("Certificate signing request.", support=since("5.0.0")),
         "request_type": declare.choice(
             ["stored-key", "simple-cmc", "custom"],
-            "Kind of the request for a certificate.",
+            "Type of the certificate request.",
             support=since("5.0.0"),
         ),
         "source_container_ref": declare.by_name(
             "barbican.container",
-            "Container with the key pair of the certificate",
+            "Container with the key pair for the certificate",
             support=since("5.0.0"),
         ),
-        "subject_dn": declare.string("Whom the certificate is for.", support=since("5.0.0")),
+        "subject_dn": declare.string("Subject of the certificate.", support=since("5.0.0")),
         "type": declare.choice(
             ["key", "asymmetric", "certificate"],
             "What is made.",
@@ -76,39 +72,37 @@ class Order(RestResource):
     }
     attributes = {
         "certificate": Attribute("The certificate.", Type.STRING),
-        "container_ref": Attribute("Address of the container with what was made.", Type.STRING),
-        "intermediates": Attribute(
-            "Certificates of those that vouch for the certificate.", Type.STRING
-        ),
-        "order_ref": Attribute("Address of the order.", Type.STRING),
+        "container_ref": Attribute("URL of the container with the result.", Type.STRING),
+        "intermediates": Attribute("Intermediate certificates.", Type.STRING),
+        "order_ref": Attribute("URL of the order.", Type.STRING),
         "private_key": Attribute("The private key.", Type.STRING),
         "public_key": Attribute("The public key.", Type.STRING),
-        "secret_ref": Attribute("Address of the secret that was made.", Type.STRING),
+        "secret_ref": Attribute("URL of the resulting secret.", Type.STRING),
         "status": Attribute("Status of the object.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the type of the order, and its details."""
+        """Return type and details of the order."""
         given = rename_fields(call.properties, {"source_container_ref": "container_ref"})
         kind = given.pop("type")
         return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
 
     def candidates(self, call: Call) -> list[Object]:
-        """Return the orders of a key with this name."""
+        """Return the orders for a key with this name."""
         name = self.creation_body(call)["meta"]["name"]
         listed = _ORDERS.select(call.cloud)
         return [item for item in listed if (item.get("meta") or {}).get("name") == name]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the type of the order, and its details as the service has them."""
+        """Return type and details of the live order."""
         meta = dict(found.get("meta") or {})
         container = meta.pop("container_ref", None)
         told = {name: value for name, value in meta.items() if name in self.properties}
         return {**told, "type": found.get("type"), "source_container_ref": container}
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Return all attributes, with keys and certificates out of the container."""
+        """Return all attributes, with keys and certificates from the container."""
         read = dict(super().read(call))
         container = read["show"].get("container_ref")
         found = None if container is None else _CONTAINERS.find(call.cloud, container)
@@ -118,7 +112,7 @@ class Order(RestResource):
         return read
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Keys need algorithm and length."""
+        """Check that orders for keys have algorithm and length."""
         kind = properties.get("type")
         if kind not in ("key", "asymmetric"):
             return []

@@ -1,4 +1,4 @@
-"""OS::Barbican::RSAContainer: the keys of a pair, and the passphrase of the private one."""
+"""OS::Barbican::RSAContainer: a key pair with the passphrase of the private key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class RSAContainer(SecretContainer):
     """A container of a key pair."""
 
     type_name = "OS::Barbican::RSAContainer"
-    description = "A key pair, as secrets that belong together."
+    description = "Secrets of a key pair: both keys and the passphrase."
     support = since("6.0.0")
     kind = "rsa"
 

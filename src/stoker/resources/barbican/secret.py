@@ -1,4 +1,4 @@
-"""OS::Barbican::Secret: a secret that the key manager keeps."""
+"""OS::Barbican::Secret: a secret in the key manager."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Secret(RestResource):
     """A secret."""
 
     type_name = "OS::Barbican::Secret"
-    description = "A text or key that the key manager keeps."
+    description = "A secret in the key manager."
     service = "key-manager"
     support = since("2014.2")
     collection = SECRETS
@@ -27,28 +27,30 @@ class Secret(RestResource):
     secrets = frozenset({"decrypted_payload"})
 
     properties = {
-        "algorithm": declare.string("Algorithm that the secret is for."),
+        "algorithm": declare.string("Algorithm of the key."),
         "bit_length": declare.at_least(0, "Length of the key in bits."),
         "expiration": declare.checked(
-            "expiration", "When the secret ends, as 2030-01-31T12:00:00."
+            "expiration", "Expiration time, such as 2030-01-31T12:00:00."
         ),
         "mode": declare.string("Mode of the algorithm."),
         "name": declare.string("Name of the object. If not given, a name is generated."),
         "payload": declare.string("What is kept.", sensitive=True),
-        "payload_content_encoding": declare.choice(["base64"], "How the payload is written here."),
+        "payload_content_encoding": declare.choice(
+            ["base64"], "Encoding of the payload in the template."
+        ),
         "payload_content_type": declare.choice(
-            ["text/plain", "application/octet-stream"], "Kind of the payload."
+            ["text/plain", "application/octet-stream"], "Media type of the payload."
         ),
         "secret_type": declare.choice(
             ["symmetric", "public", "private", "certificate", "passphrase", "opaque"],
-            "What the secret is for.",
+            "Type of the secret.",
             default="opaque",
             support=since("5.0.0"),
         ),
     }
     attributes = {
         "decrypted_payload": Attribute(
-            "What is kept; content that is not text in base64.", Type.STRING
+            "Content of the secret. Content that is not text is given in base64.", Type.STRING
         ),
         "status": Attribute("Status of the object.", Type.STRING),
         "show": declare.SHOW,
@@ -60,7 +62,7 @@ class Secret(RestResource):
         return {**read, "decrypted_payload": payload_in(call.cloud, read["show"])}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return a payload needs its kind, and bytes need to be encoded."""
+        """Check that a payload has a type, and binary content an encoding."""
         kind = properties.get("payload_content_type")
         if properties.get("payload") is not None and kind is None:
             message = "payload_content_type must be given with payload"

@@ -1,6 +1,6 @@
 """OS::Blazar::Host: a compute host that can be reserved.
 
-A host is taken in once: a lost create is found by its name.
+A host can be added only once, so a lost create is found by its name.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class Host(RestResource):
     field_names = {"name": "hypervisor_hostname"}
 
     properties = {
-        "extra_capability": declare.mapping("What else there is to know of the host, by key."),
+        "extra_capability": declare.mapping("Additional capabilities of the host."),
         "name": declare.string("Name of the host.", required=True),
     }
     attributes = {
         "cpu_info": Attribute("The processor.", Type.MAP),
-        "created_at": Attribute("When the object was created.", Type.STRING),
-        "extra_capability": Attribute("What else there is to know of the host.", Type.MAP),
+        "created_at": Attribute("Time of the creation.", Type.STRING),
+        "extra_capability": Attribute("Additional capabilities of the host.", Type.MAP),
         "hypervisor_hostname": Attribute("Name of the host.", Type.STRING),
-        "hypervisor_type": Attribute("Kind of the hypervisor.", Type.STRING),
+        "hypervisor_type": Attribute("Type of the hypervisor.", Type.STRING),
         "hypervisor_version": Attribute("Version of the hypervisor.", Type.INTEGER),
         "local_gb": Attribute("GiB of disk.", Type.INTEGER),
         "memory_mb": Attribute("MiB of memory.", Type.INTEGER),
@@ -45,13 +45,13 @@ class Host(RestResource):
         "service_name": Attribute("Name of the compute service.", Type.STRING),
         "status": Attribute("Status of the object.", Type.STRING),
         "trust_id": Attribute("Id of the trust.", Type.STRING),
-        "updated_at": Attribute("When the object was last changed.", Type.STRING),
-        "vcpus": Attribute("Number of processors.", Type.INTEGER),
+        "updated_at": Attribute("Time of the last change.", Type.STRING),
+        "vcpus": Attribute("Number of vCPUs.", Type.INTEGER),
         "show": declare.SHOW,
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the name, and the extra capabilities."""
+        """Return the name and the additional capabilities."""
         return {"name": call.properties["name"], **(call.properties.get("extra_capability") or {})}
 
     def candidates(self, call: Call) -> list[Object]:
@@ -60,7 +60,7 @@ class Host(RestResource):
         return [item for item in listed if item["hypervisor_hostname"] == call.properties["name"]]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the name, and the given capabilities of the host."""
+        """Return the name and the given capabilities."""
         said = call.properties.get("extra_capability") or {}
         present = {key: found[key] for key in said if key in found}
         return {"name": found.get("hypervisor_hostname"), "extra_capability": present}

@@ -1,6 +1,7 @@
-"""OS::Blazar::Lease: a reservation of hosts or servers for some time.
+"""OS::Blazar::Lease: a reservation of hosts or servers for a period of time.
 
-The names of leases are unique: a lost create is the one that was not there before.
+Names of leases are unique. After a lost create, the lease of that name is ours if it did not exist
+before.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Lease(RestResource):
     """A lease."""
 
     type_name = "OS::Blazar::Lease"
-    description = "A reservation of hosts or servers for some time."
+    description = "A reservation of hosts or servers for a period of time."
     service = "reservation"
     support = since("12.0.0")
     collection = KINDS["reservation", "lease"]
@@ -32,80 +33,88 @@ class Lease(RestResource):
 
     properties = {
         "before_end_date": declare.string(
-            "When something is done before the end, as 2030-01-31 12:00.",
+            "Time of the action before the end, such as 2030-01-31 12:00.",
             constraints=(declare.pattern(r"\d{4}-\d{2}-\d{2}\s\d{2}:\d{2}"),),
         ),
         "end_date": declare.string(
-            "When the lease ends, as 2030-01-31 12:00.",
+            "End of the lease, such as 2030-01-31 12:00.",
             required=True,
             constraints=(declare.pattern(r"\d{4}-\d{2}-\d{2}\s\d{2}:\d{2}"),),
         ),
         "events": declare.records(
-            "What else happens.",
+            "Additional events of the lease.",
             default=[],
             entries={
-                "event_type": declare.string("Kind of the event.", required=True),
-                "time": declare.string("When it happens.", required=True),
+                "event_type": declare.string("Type of the event.", required=True),
+                "time": declare.string("Time of the event.", required=True),
             },
         ),
         "name": declare.string("Name of the lease.", required=True),
         "reservations": declare.records(
-            "What is reserved.",
+            "Reservations of the lease.",
             required=True,
             entries={
-                "affinity": declare.boolean("Whether servers are on one host.", default=False),
+                "affinity": declare.boolean(
+                    "Whether all servers are placed on one host.", default=False
+                ),
                 "amount": declare.integer(
-                    "How many servers.", constraints=(Range(min=0, max=2147483647),)
+                    "Number of servers.", constraints=(Range(min=0, max=2147483647),)
                 ),
                 "before_end": declare.choice(
-                    ["default", "snapshot"], "What is done before the end.", default="default"
+                    ["default", "snapshot"],
+                    "Action before the end of the lease.",
+                    default="default",
                 ),
                 "disk_gb": declare.integer(
-                    "GiB of disk of a server.", constraints=(Range(min=0, max=2147483647),)
+                    "Disk of a server in GiB.", constraints=(Range(min=0, max=2147483647),)
                 ),
                 "hypervisor_properties": declare.string(
-                    "Which hosts, by what their hypervisor has."
+                    "Conditions on the hypervisors of the hosts."
                 ),
-                "max": declare.at_least(1, "How many hosts at most."),
+                "max": declare.at_least(1, "Maximum number of hosts."),
                 "memory_mb": declare.integer(
-                    "MiB of memory of a server.", constraints=(Range(min=0, max=2147483647),)
+                    "Memory of a server in MiB.", constraints=(Range(min=0, max=2147483647),)
                 ),
-                "min": declare.at_least(1, "How many hosts at least."),
-                "resource_properties": declare.string("Which hosts, by what was said of them."),
+                "min": declare.at_least(1, "Minimum number of hosts."),
+                "resource_properties": declare.string(
+                    "Conditions on the capabilities of the hosts."
+                ),
                 "resource_type": declare.choice(
-                    ["virtual:instance", "physical:host"], "What is reserved.", required=True
+                    ["virtual:instance", "physical:host"],
+                    "Type of the reserved resources.",
+                    required=True,
                 ),
                 "vcpus": declare.integer(
-                    "Processors of a server.", constraints=(Range(min=0, max=2147483647),)
+                    "vCPUs of a server.", constraints=(Range(min=0, max=2147483647),)
                 ),
             },
         ),
         "start_date": declare.string(
-            "When the lease begins, as 2030-01-31 12:00.",
+            "Start of the lease, such as 2030-01-31 12:00.",
             required=True,
             constraints=(declare.pattern(r"\d{4}-\d{2}-\d{2}\s\d{2}:\d{2}"),),
         ),
     }
     attributes = {
-        "created_at": Attribute("When the object was created.", Type.STRING),
-        "degraded": Attribute("Whether something of the lease is missing.", Type.BOOLEAN),
-        "end_date": Attribute("When the lease ends.", Type.STRING),
-        "events": Attribute("What else happens.", Type.LIST),
+        "created_at": Attribute("Time of the creation.", Type.STRING),
+        "degraded": Attribute("Whether resources of the lease are missing.", Type.BOOLEAN),
+        "end_date": Attribute("End of the lease.", Type.STRING),
+        "events": Attribute("Additional events of the lease.", Type.LIST),
         "name": Attribute("Name of the lease.", Type.STRING),
         "project_id": Attribute("Id of the project.", Type.STRING),
-        "reservations": Attribute("What is reserved.", Type.LIST),
-        "start_date": Attribute("When the lease begins.", Type.STRING),
+        "reservations": Attribute("Reservations of the lease.", Type.LIST),
+        "start_date": Attribute("Start of the lease.", Type.STRING),
         "status": Attribute("Status of the object.", Type.STRING),
         "trust_id": Attribute("Id of the trust.", Type.STRING),
-        "updated_at": Attribute("When the object was last changed.", Type.STRING),
+        "updated_at": Attribute("Time of the last change.", Type.STRING),
         "user_id": Attribute("Id of the user.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all leases: the list cannot be narrowed."""
+        """List all leases. Blazar cannot filter them by name."""
         return self.collection.select(call.cloud)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the name: dates and reservations are written otherwise by the service."""
+        """Return only the name: Blazar shows dates and reservations in another form."""
         return {"name": found.get("name")}

@@ -1,4 +1,4 @@
-"""OS::Cinder::EncryptedVolumeType: that volumes of a type are encrypted, and how."""
+"""OS::Cinder::EncryptedVolumeType: the encryption of volumes of a type."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ _FIELDS = ("provider", "control_location", "cipher", "key_size")
 
 
 class EncryptedVolumeType(ManagedType):
-    """The encryption of a type of volumes. Its physical id is the id of the type."""
+    """The encryption of a volume type. The physical id is the id of the type."""
 
     type_name = "OS::Cinder::EncryptedVolumeType"
-    description = "How volumes of a type are encrypted."
+    description = "Encryption of volumes of a type."
     service = "block-storage"
     support = since("5.0.0")
     unique = True
     link = "volume type encryption"
     properties = {
         "cipher": declare.choice(
-            ["aes-xts-plain64", "aes-cbc-essiv"], "Cipher and mode.", update_allowed=True
+            ["aes-xts-plain64", "aes-cbc-essiv"],
+            "Cipher and mode of the encryption.",
+            update_allowed=True,
         ),
         "control_location": declare.choice(
             ["front-end", "back-end"],
-            "Where it is encrypted.",
+            "Place of the encryption.",
             default="front-end",
             update_allowed=True,
         ),
@@ -42,7 +44,7 @@ class EncryptedVolumeType(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Say how volumes of the type are to be encrypted."""
+        """Set the encryption of the type."""
         kind = str(call.properties["volume_type"])
         if call.physical_id is not None and _encryption(call, kind):
             return self.update(call)
@@ -53,7 +55,7 @@ class EncryptedVolumeType(ManagedType):
         return Done(kind)
 
     def update(self, call: Call) -> Outcome:
-        """Change how."""
+        """Change the encryption of the type."""
         kind = call.object_id
         found = _encryption(call, kind)
         body = {"encryption": _wanted(call)}
@@ -61,7 +63,7 @@ class EncryptedVolumeType(ManagedType):
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Have new volumes of the type not encrypted."""
+        """Remove the encryption; existing volumes stay encrypted."""
         if call.physical_id is None:
             return Done()
         with gone_is_fine():
@@ -72,22 +74,22 @@ class EncryptedVolumeType(ManagedType):
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """Return the encryption of the type, if it is as it should be."""
+        """Return the encryption of the type, if it has the desired values."""
         kind = str(call.properties["volume_type"])
         found = _encryption(call, kind)
         return kind if found and _wanted(call).items() <= found.items() else None
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the type, if its volumes are encrypted in whichever way."""
+        """Return the type if it is encrypted, with any values."""
         kind = str(call.properties["volume_type"])
         return [kind] if _encryption(call, kind) else []
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Return the encryption as the service shows it."""
+        """Return the encryption as Cinder shows it."""
         return {"show": _encryption(call, call.object_id)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the encryption of volumes of the type; None if there is none."""
+        """Return the live encryption; None if there is none."""
         found = {}
         with gone_is_fine():
             found = _encryption(call, call.object_id)
@@ -96,7 +98,7 @@ class EncryptedVolumeType(ManagedType):
         return {**{name: found.get(name) for name in _FIELDS}, "volume_type": call.object_id}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether volumes of the type are encrypted."""
+        """Check that the type is encrypted."""
         if call.physical_id is None or self.live(call) is None:
             return Failed(f"the volume type {call.physical_id} is no longer encrypted")
         return Done()

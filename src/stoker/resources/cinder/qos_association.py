@@ -1,4 +1,4 @@
-"""OS::Cinder::QoSAssociation: types of volumes that have QoS specs."""
+"""OS::Cinder::QoSAssociation: associates QoS specs with volume types."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from stoker.resources.base import declare
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
-_BEFORE = "before"  # key of the data: the types among them that had the specs before the create
-# Key of the data: ids of the types that the resource has associated, or is about to.
-_TYPES = "types"
+_BEFORE = "before"  # Key of the data: types that had the specs before the create.
+_TYPES = "types"  # Key of the data: types that the resource associated or is about to associate.
 _ASSOCIATED = "QoS association"
 
 
 class QoSAssociation(ManagedType):
-    """QoS specs at types of volumes. For administrators only."""
+    """Associations of QoS specs. For administrators only."""
 
     type_name = "OS::Cinder::QoSAssociation"
-    description = "Types of volumes that have QoS specs."
+    description = "Associates QoS specs with volume types."
     service = "block-storage"
     support = since("8.0.0")
     unique = True
@@ -30,7 +29,7 @@ class QoSAssociation(ManagedType):
     properties = {
         "qos_specs": declare.by_name("cinder.qos_specs", "QoS specs", required=True),
         "volume_types": declare.sequence(
-            "Types of volumes.",
+            "Volume types.",
             required=True,
             update_allowed=True,
             items=declare.by_name("cinder.vtype", "Type of volumes"),
@@ -57,7 +56,7 @@ class QoSAssociation(ManagedType):
         return Done(data={**call.data, _TYPES: sorted(wanted)})
 
     def delete(self, call: Call) -> Outcome:
-        """Let go of all types."""
+        """Dissociate all types."""
         if call.physical_id is not None:
             with gone_is_fine():
                 known = call.data.get(_TYPES, call.properties["volume_types"])
@@ -66,7 +65,7 @@ class QoSAssociation(ManagedType):
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the types that have the specs."""
+        """Return the associations as shared parts."""
         return {_part(call, kind) for kind in call.properties["volume_types"]}
 
     def find(self, call: Call) -> str | None:
@@ -75,7 +74,7 @@ class QoSAssociation(ManagedType):
         return call.physical_name if wanted <= _associated(call) else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Return the types with the specs; None if the specs are gone."""
+        """Return the types with the specs; None if the specs are deleted."""
         with gone_is_fine():
             associated = _associated(call)
             types = [kind for kind in call.properties["volume_types"] if kind in associated]
@@ -83,7 +82,7 @@ class QoSAssociation(ManagedType):
         return None
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the types still have the specs."""
+        """Check that the types still have the specs."""
         missing = set(call.properties["volume_types"]) - _associated(call)
         if missing:
             listed = ", ".join(sorted(missing))
@@ -107,12 +106,12 @@ def _part(call: Call, kind: str) -> str:
 
 
 def _unshared(call: Call, kinds: Iterable[str]) -> set[str]:
-    """Those of the types that no other resource of the stack associates with the specs."""
+    """Return the types that no other resource of the stack associates with the specs."""
     return {kind for kind in kinds if _part(call, kind) not in call.shared}
 
 
 def _own(call: Call, kinds: Iterable[str]) -> set[str]:
-    """Those of the types that nothing but this resource has associated."""
+    """Return the types that only this resource associated."""
     return _unshared(call, kinds) - set(call.data.get(_BEFORE, ()))
 
 

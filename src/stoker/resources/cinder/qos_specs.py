@@ -1,4 +1,4 @@
-"""OS::Cinder::QoSSpecs: how fast volumes may be."""
+"""OS::Cinder::QoSSpecs: limits on the speed of volumes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class QoSSpecs(RestResource):
     """QoS specs. For administrators only."""
 
     type_name = "OS::Cinder::QoSSpecs"
-    description = "How fast volumes of the types that are associated with it may be."
+    description = "Limits on the speed of volumes, for associated volume types."
     service = "block-storage"
     support = since("7.0.0")
     collection = QOS_SPECS
@@ -27,7 +27,7 @@ class QoSSpecs(RestResource):
     properties = {
         "name": declare.string("Name of the object. If not given, a name is generated."),
         "specs": declare.mapping(
-            "Keys and values, among them consumer.", required=True, update_allowed=True
+            "Specs, including the consumer that enforces them.", required=True, update_allowed=True
         ),
     }
     attributes = {"show": declare.SHOW}
@@ -37,16 +37,16 @@ class QoSSpecs(RestResource):
         return not properties.get("name")
 
     def creation_body(self, call: Call) -> Object:
-        """Return the name, and beside it the specs."""
+        """Return the name, with the specs next to it."""
         name = call.properties.get("name") or call.physical_name
         return {"name": name, **as_texts(call.properties["specs"])}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all QoS specs: asked for those of a name, the service finds none."""
+        """List all QoS specs. With a filter by name, Cinder returns none."""
         return QOS_SPECS.select(call.cloud)
 
     def update(self, call: Call) -> Outcome:
-        """Set the wanted specs, and remove the others."""
+        """Set the desired specs, and delete the others."""
         wanted = as_texts(call.properties["specs"])
         present = _told(QOS_SPECS.get(call.cloud, call.object_id))
         QOS_SPECS.update(call.cloud, call.object_id, wanted)
@@ -57,7 +57,7 @@ class QoSSpecs(RestResource):
         return self.judge(call, QOS_SPECS.get(call.cloud, call.object_id))
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Name and specs; who consumes them is among the specs if the user has said so."""
+        """Return name and specs; the consumer is among the specs if the user gave it."""
         specs = _told(found)
         if "consumer" not in call.properties["specs"]:
             specs.pop("consumer", None)

@@ -1,4 +1,4 @@
-"""OS::Cinder::Quota: how much of block storage a project may have."""
+"""OS::Cinder::Quota: limits of block storage for a project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Quota(ProjectQuota):
     """The block storage quota of a project. For administrators only."""
 
     type_name = "OS::Cinder::Quota"
-    description = "How much of block storage a project may have."
+    description = "Limits of block storage for a project."
     service = "block-storage"
     support = since("7.0.0")
     proxy = "block_storage"

@@ -1,4 +1,4 @@
-"""OS::Cinder::Volume: a disk that outlives servers."""
+"""OS::Cinder::Volume: a volume."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ _TOLD_AS_TEXT = (
     "source_volid", "status", "volume_type",
 )  # fmt: skip
 _HINTS = "OS-SCH-HNT:scheduler_hints"
-_KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})  # metadata that the service sets itself
+# Metadata that the service sets itself.
+_KEPT_BY_SERVICE = frozenset({"readonly", "attached_mode"})
 
 
 class CinderVolume(BlockVolume):
     """A volume."""
 
     type_name = "OS::Cinder::Volume"
-    description = "A disk that can be attached to servers, and outlives them."
+    description = "A volume that can be attached to servers, and survives them."
     field_names = {"image": "imageRef", "scheduler_hints": _HINTS}
     follow_up_requests = (
         FollowUpRequest("read_only", set_read_only, lambda call: _is_read_only(call)),
@@ -42,23 +43,23 @@ class CinderVolume(BlockVolume):
         "availability_zone": declare.string("Availability zone of the volume."),
         "backup_id": declare.by_name(
             "cinder.backup",
-            "Backup that the volume is made of; a changed one is restored into the volume",
+            "Backup to create the volume from; a changed one is restored into the volume",
             update_allowed=True,
             interruption=Interruption("its contents are overwritten by the backup"),
         ),
         "description": declare.string("Description of the object.", update_allowed=True),
-        "image": declare.by_name("glance.image", "Image that the volume is made of"),
+        "image": declare.by_name("glance.image", "Image to create the volume from"),
         "imageRef": declare.string(
-            "Id of the image that the volume is made of.",
+            "Id of the image to create the volume from.",
             support=hidden("5.0.0", deprecated("2014.1")),
         ),
         "metadata": declare.mapping(
-            "Keys and texts that the service keeps with the volume.",
+            "Metadata of the volume.",
             default={},
             update_allowed=True,
         ),
         "multiattach": declare.boolean(
-            "Whether several servers can have the volume. Use a type of volumes for that.",
+            "Whether the volume can be attached to several servers. Use a volume type for that.",
             default=False,
             support=SupportStatus(Support.HIDDEN, "13.0.0", previous=since("6.0.0")),
         ),
@@ -66,14 +67,12 @@ class CinderVolume(BlockVolume):
         "read_only": declare.boolean(
             "Whether servers can only read the volume.", update_allowed=True, support=since("5.0.0")
         ),
-        "scheduler_hints": declare.mapping(
-            "Hints on where to place the volume.", support=since("2015.1")
-        ),
+        "scheduler_hints": declare.mapping("Scheduler hints.", support=since("2015.1")),
         "size": declare.at_least(
-            1, "Size in GiB. It can grow, and not shrink.", update_allowed=True, only_grows=True
+            1, "Size in GiB. It can grow, but not shrink.", update_allowed=True, only_grows=True
         ),
-        "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot that the volume is made of"),
-        "source_volid": declare.by_name("cinder.volume", "Volume that this is a copy of"),
+        "snapshot_id": declare.by_name("cinder.snapshot", "Snapshot to create the volume from"),
+        "source_volid": declare.by_name("cinder.volume", "Volume to copy"),
         "volume_type": declare.by_name("cinder.vtype", "Type of the volume", update_allowed=True),
     }
     attributes = {
@@ -88,29 +87,31 @@ class CinderVolume(BlockVolume):
         ),
         "availability_zone": Attribute("Availability zone of the volume.", Type.STRING),
         "bootable": Attribute("Whether servers can boot from the volume.", Type.STRING),
-        "created_at": Attribute("When the volume was made.", Type.STRING),
+        "created_at": Attribute("Time of the creation.", Type.STRING),
         "display_description": Attribute("Description of the volume.", Type.STRING),
         "display_name": Attribute("Name of the volume.", Type.STRING),
         "encrypted": Attribute("Whether the volume is encrypted.", Type.STRING),
         "metadata": Attribute("Metadata of the volume, as JSON.", Type.STRING),
         "metadata_values": Attribute("Metadata of the volume.", Type.MAP),
         "multiattach": Attribute(
-            "Whether several servers can have the volume.", Type.BOOLEAN, support=since("6.0.0")
+            "Whether the volume can be attached to several servers.",
+            Type.BOOLEAN,
+            support=since("6.0.0"),
         ),
         "show": declare.SHOW,
         "size": Attribute("Size in GiB.", Type.STRING),
-        "snapshot_id": Attribute("Snapshot that the volume was made of.", Type.STRING),
-        "source_volid": Attribute("Volume that this is a copy of.", Type.STRING),
-        "status": Attribute("State of the volume.", Type.STRING, cached=False),
+        "snapshot_id": Attribute("Snapshot that the volume was created from.", Type.STRING),
+        "source_volid": Attribute("Volume that was copied.", Type.STRING),
+        "status": Attribute("Status of the volume.", Type.STRING, cached=False),
         "volume_type": Attribute("Type of the volume.", Type.STRING),
     }
 
     def version(self, properties: Mapping[str, Any]) -> str | None:
-        """Return the version that makes volumes of backups, where one is named."""
+        """Return the microversion for volumes from backups, if a backup is given."""
         return _FROM_BACKUPS if properties.get("backup_id") else None
 
     def creation_body(self, call: Call) -> Object:
-        """Return the fields of the volume; one that is made of a backup is made of nothing else."""
+        """Return the fields. A backup excludes all other sources."""
         body = super().creation_body(call)
         unwanted = ("imageRef", "source_volid", "snapshot_id") if body.get("backup_id") else ()
         silent = () if body.get("multiattach") else ("multiattach",)
@@ -119,14 +120,14 @@ class CinderVolume(BlockVolume):
         return {name: value for name, value in body.items() if name not in (*unwanted, *silent)}
 
     def update(self, call: Call) -> Outcome:
-        """Rename, retype, grow or overwrite the volume."""
+        """Rename, retype, extend or overwrite the volume."""
         outcome = apply_changes(call)
         if outcome is not None:
             return outcome
         return self.judge(call, self.collection.get(call.cloud, call.object_id))
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the attributes, which are texts, as in Heat."""
+        """Return the attributes. All are strings, as in Heat."""
         attachments = found.get("attachments") or []
         metadata = found.get("metadata") or {}
         return {
@@ -141,8 +142,7 @@ class CinderVolume(BlockVolume):
         }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the properties that the volume tells of itself, as far as the user has given
-        them."""
+        """Return the properties of the live volume, as far as the user gave them."""
         told: dict[str, Any] = {
             name: found.get(name) for name in ("name", "description", "size", "availability_zone")
         }
@@ -163,13 +163,13 @@ class CinderVolume(BlockVolume):
         return told
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the backup: it is restored into a volume that exists, or a new one is made of
-        it."""
+        """Return the properties with the snapshot's backup: it is restored into an existing
+        volume."""
         backup_id = data.get(BACKUP)
         return properties if backup_id is None else {**properties, "backup_id": backup_id}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """A volume is made of one thing, and has a size or takes it over."""
+        """Check that the volume has one source, and a size unless the source determines it."""
         named = [name for name in _SOURCES if properties.get(name) is not None]
         if isinstance(properties.get("size"), Unknown):
             return []
@@ -189,7 +189,7 @@ class CinderVolume(BlockVolume):
 
 
 def _as_given(given: Any, found: Object) -> Any:
-    """Return the type of a volume, by id where the user has named it so."""
+    """Return the volume type, by id if the user gave the id."""
     if given in (found.get("volume_type"), found.get("volume_type_id")):
         return given
     return found.get("volume_type")

@@ -1,4 +1,4 @@
-"""OS::Cinder::VolumeAttachment: a volume at a server."""
+"""OS::Cinder::VolumeAttachment: a volume attached to a server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CinderVolumeAttachment(Attachment):
             "Id of the server.", required=True, update_allowed=True, interruption=_MOVED
         ),
         "mountpoint": declare.string(
-            "Name of the device in the server; the server may choose another.",
+            "Device name in the server; the server may choose another one.",
             update_allowed=True,
             interruption=_MOVED,
         ),

@@ -1,8 +1,8 @@
-"""Changes of a volume in place: one step for each kind, each safe to repeat.
+"""Changes a volume in place: one step for each kind of change, each safe to repeat.
 
-A step that takes time asks once and then watches the volume. To restore a backup, and to grow
-where the cloud cannot do that under a server, the volume is taken from its servers for a while;
-which they were is progress, so that they get it back whatever dies.
+A step that takes time sends its request once and then polls. A restore, and a resize where the
+cloud cannot extend attached volumes, need the volume to be detached. Its servers are recorded in
+the progress, so that it is attached to them again after a crash.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Step(Struct, frozen=True):
 
     name: str
     properties: frozenset[str]
-    # Called with the current volume; None when the change is done.
+    # (call, the live volume) -> None when the change is done
     run: Callable[[Call, Object], Outcome | None]
 
 
@@ -50,7 +50,7 @@ def apply_changes(call: Call) -> Outcome | None:
 
 
 def set_read_only(call: Call) -> None:
-    """Say whether servers can write to the volume."""
+    """Set whether servers can write to the volume."""
     wanted = bool(call.properties.get("read_only"))
     _act(call, {"os-update_readonly_flag": {"readonly": wanted}})
 
@@ -147,7 +147,7 @@ def _back_to_servers(call: Call) -> Outcome | None:
     held = call.progress.get("held") or []
     if not held or give_back(call, held):
         return None
-    return Wait(polling_pause(call), reason="the volume goes back to its servers")
+    return Wait(polling_pause(call), reason="the volume is attached to its servers again")
 
 
 def _is_pending(volume: Object) -> bool:

@@ -1,4 +1,4 @@
-"""OS::Cinder::VolumeType: a kind of volumes."""
+"""OS::Cinder::VolumeType: a volume type."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class VolumeType(RestResource):
     """A type of volumes. For administrators only."""
 
     type_name = "OS::Cinder::VolumeType"
-    description = "A kind of volumes, with what the service is to know of it."
+    description = "A volume type."
     service = "block-storage"
     support = since("2015.1")
     collection = VOLUME_TYPES
@@ -55,17 +55,17 @@ class VolumeType(RestResource):
     attributes = {"show": declare.SHOW}
 
     def creation_body(self, call: Call) -> Object:
-        """Return the fields of the type; whether it is public has another name here."""
+        """Return the fields of the type in Cinder's format."""
         body = super().creation_body(call)
         body[_IS_PUBLIC] = body.pop("is_public")
         return body
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all types, also those that are not public."""
+        """List all types, including private ones."""
         return VOLUME_TYPES.select(call.cloud, is_public="None")
 
     def validate(self, properties: Mapping[str, Any]) -> list[Diagnostic]:
-        """A public type has no list of projects."""
+        """Check that a public type has no list of projects."""
         if properties.get("is_public") is True and properties.get("projects"):
             message = 'Can not specify property "projects" if the volume type is public.'
             return [Diagnostic("invalid-volume-type", message, ("projects",))]
@@ -73,7 +73,7 @@ class VolumeType(RestResource):
 
 
 def _set_specs(call: Call) -> None:
-    """Set the extra specs, and remove others."""
+    """Set the extra specs, and delete others."""
     path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
     wanted = as_texts(call.properties.get("metadata"))
     for key in _specs(call).keys() - wanted.keys():
@@ -89,7 +89,7 @@ def _specs(call: Call) -> dict[str, Any]:
 
 
 def _set_projects(call: Call) -> None:
-    """Let exactly these projects use a type that is not public."""
+    """Give exactly these projects access to a private type."""
     if call.properties.get("is_public"):
         return
     wanted, present = set(call.properties.get("projects") or ()), set(_projects(call))
@@ -105,13 +105,13 @@ def _grant(call: Call, action: str, project: str) -> None:
         with gone_is_fine():
             VOLUME_TYPES.ask(call.cloud, "POST", path, json={action: {"project": project}})
     except CloudError as fault:
-        if not is_conflict(fault):  # it has been granted already
+        if not is_conflict(fault):  # The project has access already.
             raise
 
 
 def _projects(call: Call) -> list[str]:
     path = VOLUME_TYPES.at(call.object_id, "/os-volume-type-access")
-    with gone_is_fine():  # a public type has no list
+    with gone_is_fine():  # A public type has no list.
         answer = VOLUME_TYPES.ask(call.cloud, "GET", path)
         return [str(each["project_id"]) for each in answer.get("volume_type_access") or ()]
     return []

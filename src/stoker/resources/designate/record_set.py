@@ -22,7 +22,7 @@ class RecordSet(RestResource):
     """A record set."""
 
     type_name = "OS::Designate::RecordSet"
-    description = "What a DNS zone answers for one name and type."
+    description = "DNS records of one name and type."
     service = "dns"
     support = since("8.0.0")
     collection = replace(
@@ -41,9 +41,9 @@ class RecordSet(RestResource):
             "Name, with the zone and the final dot. If not given, a name is generated.",
             constraints=(Length(max=255),),
         ),
-        "records": declare.sequence("What is answered.", required=True, update_allowed=True),
+        "records": declare.sequence("Values of the records.", required=True, update_allowed=True),
         "ttl": declare.integer(
-            "For how many seconds answers may be kept.",
+            "Time to live in seconds.",
             update_allowed=True,
             constraints=(Range(min=1, max=2147483647),),
         ),
@@ -71,7 +71,7 @@ class RecordSet(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the fields; a generated name lies in the zone."""
+        """Return the fields. A generated name is below the zone."""
         body = super().creation_body(call)
         if not call.properties.get("name"):
             zone = _ZONES.get(call.cloud, call.properties["zone"])
@@ -79,7 +79,7 @@ class RecordSet(RestResource):
         return with_lower_name(body)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields, with the name as it was given; a generated name without the zone."""
+        """Return the properties, with the given name; a generated name is without the zone."""
         told = super().properties_of(call, found)
         if not call.properties.get("name"):
             told["name"] = str(told["name"]).partition(".")[0]

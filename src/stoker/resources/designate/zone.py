@@ -16,14 +16,14 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, since
 
-_TTL = 3600  # the service's default for a zone, unless it is configured otherwise
+_TTL = 3600  # default of the service, unless configured otherwise
 
 
 class Zone(RestResource):
     """A DNS zone."""
 
     type_name = "OS::Designate::Zone"
-    description = "A part of the domain name system that the DNS service answers for."
+    description = "A DNS zone."
     service = "dns"
     support = since("8.0.0")
     collection = KINDS["dns", "zone"]
@@ -33,11 +33,15 @@ class Zone(RestResource):
     clear_values = {"ttl": _TTL}
 
     properties = {
-        "attributes": declare.mapping("Hints for where the zone is kept.", support=since("24.0.0")),
+        "attributes": declare.mapping(
+            "Attributes for the choice of a DNS pool.", support=since("24.0.0")
+        ),
         "description": declare.string(
             "Description of the object.", update_allowed=True, constraints=(Length(max=160),)
         ),
-        "email": declare.string("Whom to write to about a primary zone.", update_allowed=True),
+        "email": declare.string(
+            "Email address of the zone's owner. Required for primary zones.", update_allowed=True
+        ),
         "masters": declare.sequence(
             "Old name of primaries.",
             update_allowed=True,
@@ -45,21 +49,21 @@ class Zone(RestResource):
             support=deprecated("15.0.0"),
         ),
         "name": declare.string(
-            "Name of the zone, as example.org., with the dot.",
+            "Name of the zone with the final dot, such as example.org.",
             required=True,
             constraints=(Length(max=255),),
         ),
         "primaries": declare.sequence(
-            "Servers of which a secondary zone is a copy.", update_allowed=True
+            "Servers to copy a secondary zone from.", update_allowed=True
         ),
         "ttl": declare.integer(
-            "For how many seconds answers may be kept.",
+            "Default time to live in seconds.",
             update_allowed=True,
             constraints=(Range(min=1, max=2147483647),),
         ),
         "type": declare.choice(
             ["PRIMARY", "SECONDARY"],
-            "Whether the zone is kept here, or copied from elsewhere.",
+            "Whether the zone is managed here, or copied from other servers.",
             default="PRIMARY",
         ),
     }
@@ -77,7 +81,7 @@ class Zone(RestResource):
         return as_given(super().properties_of(call, found), call.properties.get("name"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return a primary zone needs an address of somebody, a secondary one those of servers."""
+        """Check that a primary zone has an email address, and a secondary one servers."""
         kind = properties.get("type")
         needed = {"PRIMARY": "email", "SECONDARY": "primaries"}.get(str(kind))
         if needed is None or properties.get(needed) is not None:

@@ -1,7 +1,6 @@
-"""OS::Glance::WebImage: an image that the image service fetches from the web.
+"""OS::Glance::WebImage: an image that Glance downloads from the web.
 
-Images have neither description nor another field for a mark: one that the user has named is found
-among those of its name.
+Images have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -18,8 +17,9 @@ from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
 from stoker.schema.support import since
 
 _APART = frozenset({"active", "extra_properties", "location", "members"})
-_ASKED = "asked"  # key of the progress: the service has got the address of the image
-_BLANKS: Object = {"tags": [], "owner": None}  # empty values of fields that every image has
+_ASKED = "asked"  # Key of the progress: the download was requested.
+# Values of fields that every image has, if they are not set.
+_BLANKS: Object = {"tags": [], "owner": None}
 _ERRORS = 400
 
 
@@ -48,7 +48,7 @@ class GlanceWebImage(RestResource):
     """An image."""
 
     type_name = "OS::Glance::WebImage"
-    description = "An image that the image service fetches from the web."
+    description = "An image that the image service downloads from the web."
     service = "image"
     support = since("12.0.0")
     collection = IMAGES
@@ -62,24 +62,27 @@ class GlanceWebImage(RestResource):
 
     properties = {
         "active": declare.boolean(
-            "Whether servers can be made of the image.",
+            "Whether servers can be created from the image.",
             default=True,
             update_allowed=True,
             support=since("16.0.0"),
         ),
-        "architecture": declare.string("Processor that the system is for.", update_allowed=True),
+        "architecture": declare.string("CPU architecture of the image.", update_allowed=True),
         "container_format": declare.choice(
             ["ami", "ari", "aki", "bare", "ovf", "ova", "docker"],
-            "Form of the container.",
+            "Format of the container.",
             required=True,
         ),
         "disk_format": declare.choice(
             ["ami", "ari", "aki", "vhd", "vhdx", "vmdk", "raw", "qcow2", "vdi", "iso", "ploop"],
-            "Form of the disk.",
+            "Format of the disk.",
             required=True,
         ),
         "extra_properties": declare.mapping(
-            "Further properties, by name.", default={}, update_allowed=True, support=since("17.0.0")
+            "Additional properties, by name.",
+            default={},
+            update_allowed=True,
+            support=since("17.0.0"),
         ),
         "id": declare.string("Id of the image. If not given, one is generated."),
         "kernel_id": declare.string(
@@ -91,21 +94,21 @@ class GlanceWebImage(RestResource):
                 ),
             ),
         ),
-        "location": declare.string("Address from which the image is fetched.", required=True),
+        "location": declare.string("URL of the image.", required=True),
         "members": declare.sequence(
-            "Projects that share the image.",
+            "Projects that have access to a shared image.",
             update_allowed=True,
             support=since("16.0.0"),
             items=declare.string(),
         ),
-        "min_disk": declare.at_least(0, "GiB of disk that the image needs.", default=0),
-        "min_ram": declare.at_least(0, "MiB of memory that the image needs.", default=0),
+        "min_disk": declare.at_least(0, "Minimum disk in GiB.", default=0),
+        "min_ram": declare.at_least(0, "Minimum memory in MiB.", default=0),
         "name": declare.string("Name of the image. If not given, a name is generated."),
-        "os_distro": declare.string("Distribution of the system.", update_allowed=True),
-        "os_version": declare.string("Version of the system.", update_allowed=True),
+        "os_distro": declare.string("Distribution of the operating system.", update_allowed=True),
+        "os_version": declare.string("Version of the operating system.", update_allowed=True),
         "owner": declare.string("Project that owns the image.", update_allowed=True),
         "protected": declare.boolean(
-            "Whether nobody can delete the image.", default=False, update_allowed=True
+            "Whether the image is protected against deletion.", default=False, update_allowed=True
         ),
         "ramdisk_id": declare.string(
             "Image of the RAM disk.",
@@ -119,36 +122,36 @@ class GlanceWebImage(RestResource):
         "tags": declare.sequence("Tags of the image.", update_allowed=True),
         "visibility": declare.choice(
             ["public", "private", "community", "shared"],
-            "Who may see the image.",
+            "Visibility of the image.",
             default="private",
             update_allowed=True,
         ),
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the fields, with the further properties among them."""
+        """Return the fields, including the additional properties."""
         own = {name: value for name, value in properties.items() if name not in _APART}
         return {**super().fields(own), **(properties.get("extra_properties") or {})}
 
     def create(self, call: Call) -> Outcome:
-        """Make the record, have the service fetch the image, and wait for that."""
+        """Create the image, request the download, and wait for it."""
         if call.physical_id is None:
             return super().create(call)
         image = IMAGES.get(call.cloud, call.physical_id)
         if image.get("os_glance_failed_import"):
-            return Failed(f"the image could not be fetched from {call.properties['location']}")
+            return Failed(f"the image could not be downloaded from {call.properties['location']}")
         if image["status"] == "queued" and not call.progress.get(_ASKED):
             uri = call.properties["location"]
             body = {"method": {"name": "web-download", "uri": uri}}
             IMAGES.ask(call.cloud, "POST", IMAGES.at(call.physical_id, "/import"), json=body)
-            return Wait(after=0.1, progress={_ASKED: True}, reason="the image is being fetched")
+            return Wait(after=0.1, progress={_ASKED: True}, reason="the image is being downloaded")
         outcome = super().create(call)
         if isinstance(outcome, Done) and call.properties["active"] is False:
             _activate(call)
         return outcome
 
     def update(self, call: Call) -> Outcome:
-        """Change fields one by one, then who shares the image, and whether it is active."""
+        """Update fields, members and activation."""
         if changes := self._changes(call):
             answer = call.cloud.image.request(
                 IMAGES.at(call.object_id),
@@ -180,7 +183,7 @@ class GlanceWebImage(RestResource):
         ]
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields, the further properties that were given, and whether it is active."""
+        """Return the properties, with given additional properties and activation."""
         further = call.properties.get("extra_properties") or {}
         return {
             **super().properties_of(call, found),

@@ -1,6 +1,6 @@
 """OS::Ironic::Port: a network interface of a bare metal node.
 
-A hardware address is there once: a lost create is found by it.
+MAC addresses are unique, so a lost create is found by them.
 """
 
 from __future__ import annotations
@@ -31,30 +31,36 @@ class Port(RestResource):
     field_names = {"node": "node_uuid", "portgroup": "portgroup_uuid"}
 
     properties = {
-        "address": declare.string("Hardware address.", required=True, update_allowed=True),
-        "extra": declare.mapping("Anything that is kept with the port.", update_allowed=True),
-        "is_smartnic": declare.boolean("Whether it is a smart card.", update_allowed=True),
-        "local_link_connection": declare.mapping("The port of the switch.", update_allowed=True),
+        "address": declare.string("MAC address.", required=True, update_allowed=True),
+        "extra": declare.mapping("Additional metadata of the port.", update_allowed=True),
+        "is_smartnic": declare.boolean("Whether the port is a smart NIC.", update_allowed=True),
+        "local_link_connection": declare.mapping(
+            "Switch port that the interface is connected to.", update_allowed=True
+        ),
         "node": declare.by_name("ironic.node", "Node", required=True, update_allowed=True),
         "physical_network": declare.string("Physical network.", update_allowed=True),
         "portgroup": declare.by_name("ironic.portgroup", "Port group", update_allowed=True),
         "pxe_enabled": declare.boolean(
-            "Whether the node boots from the network by it.", update_allowed=True
+            "Whether the node can boot from the network through this port.", update_allowed=True
         ),
     }
     attributes = {
-        "address": Attribute("Hardware address.", Type.STRING),
-        "extra": Attribute("Anything that is kept with the port.", Type.MAP),
-        "internal_info": Attribute("What the service notes of the port.", Type.MAP),
-        "is_smartnic": Attribute("Whether it is a smart card.", Type.BOOLEAN),
-        "local_link_connection": Attribute("The port of the switch.", Type.MAP),
+        "address": Attribute("MAC address.", Type.STRING),
+        "extra": Attribute("Additional metadata of the port.", Type.MAP),
+        "internal_info": Attribute("Internal metadata of the service.", Type.MAP),
+        "is_smartnic": Attribute("Whether the port is a smart NIC.", Type.BOOLEAN),
+        "local_link_connection": Attribute(
+            "Switch port that the interface is connected to.", Type.MAP
+        ),
         "node_uuid": Attribute("Id of the node.", Type.STRING),
         "physical_network": Attribute("Physical network.", Type.STRING),
         "portgroup_uuid": Attribute("Id of the port group.", Type.STRING),
-        "pxe_enabled": Attribute("Whether the node boots from the network by it.", Type.BOOLEAN),
+        "pxe_enabled": Attribute(
+            "Whether the node can boot from the network through this port.", Type.BOOLEAN
+        ),
         "show": declare.SHOW,
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return the port with the address."""
+        """List the ports with the MAC address."""
         return self.collection.select(call.cloud, address=like["address"])

@@ -1,4 +1,4 @@
-"""OS::Keystone::Domain: a realm of projects, users and groups."""
+"""OS::Keystone::Domain: a namespace of projects, users and groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Domain(RestResource):
     """A domain. For administrators only."""
 
     type_name = "OS::Keystone::Domain"
-    description = "A realm of projects, users and groups."
+    description = "A namespace of projects, users and groups."
     service = "identity"
     support = since("8.0.0")
     collection = KINDS["identity", "domain"]
@@ -22,13 +22,13 @@ class Domain(RestResource):
     properties = {
         "description": declare.DESCRIPTION,
         "enabled": declare.boolean(
-            "Whether the object can be used.", default=True, update_allowed=True
+            "Whether the object is enabled.", default=True, update_allowed=True
         ),
         "name": declare.NAME,
     }
 
     def delete(self, call: Call) -> Outcome:
-        """Switch the domain off, without which the service does not remove it; then remove it."""
+        """Disable the domain, then delete it: Keystone refuses to delete an enabled one."""
         if call.physical_id is not None:
             with gone_is_fine():
                 self.collection.update(call.cloud, call.physical_id, {"enabled": False})

@@ -1,4 +1,4 @@
-"""OS::Keystone::Endpoint: an address of a service."""
+"""OS::Keystone::Endpoint: the URL of a service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Endpoint(RestResource):
     """An endpoint. For administrators only."""
 
     type_name = "OS::Keystone::Endpoint"
-    description = "An address at which a service is reached."
+    description = "The URL of a service in the catalog."
     service = "identity"
     support = since("5.0.0")
     collection = collection("identity", "endpoint")
@@ -21,14 +21,14 @@ class Endpoint(RestResource):
 
     properties = {
         "enabled": declare.boolean(
-            "Whether the object can be used.",
+            "Whether the object is enabled.",
             default=True,
             update_allowed=True,
             support=since("6.0.0"),
         ),
         "interface": declare.choice(
             ["public", "internal", "admin"],
-            "Whom the address is for.",
+            "Interface: public, internal or admin.",
             required=True,
             update_allowed=True,
         ),

@@ -18,7 +18,7 @@ class Group(RestResource):
     """A group of users. For administrators only."""
 
     type_name = "OS::Keystone::Group"
-    description = "Users who have roles together."
+    description = "A group of users with common roles."
     service = "identity"
     support = since("2015.1")
     shares = frozenset({HELD})
@@ -38,13 +38,13 @@ class Group(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return the service moves nothing to another domain."""
+        """Return whether the domain changes, since Keystone cannot move objects."""
         return "domain" in call.update.changed
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the roles."""
+        """Return the roles as shared parts."""
         return role_parts("groups", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Each role is held in a project or in a domain."""
+        """Check that each role has either a project or a domain."""
         return role_findings(properties)

@@ -1,4 +1,4 @@
-"""OS::Keystone::GroupRoleAssignment: roles of a group that is there already."""
+"""OS::Keystone::GroupRoleAssignment: roles of an existing group."""
 
 from __future__ import annotations
 

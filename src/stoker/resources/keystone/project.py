@@ -1,4 +1,4 @@
-"""OS::Keystone::Project: a project, to which the objects of other services belong."""
+"""OS::Keystone::Project: a project, which owns objects of other services."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Project(RestResource):
     """A project. For administrators only."""
 
     type_name = "OS::Keystone::Project"
-    description = "A project, to which the objects of other services belong."
+    description = "A project, which owns objects of other services."
     service = "identity"
     support = since("2015.1")
     collection = KINDS["identity", "project"]
@@ -28,23 +28,23 @@ class Project(RestResource):
             "keystone.domain", "Domain", default="default", update_allowed=True
         ),
         "enabled": declare.boolean(
-            "Whether the object can be used.", default=True, update_allowed=True
+            "Whether the object is enabled.", default=True, update_allowed=True
         ),
         "name": declare.NAME,
-        "parent": declare.by_name("keystone.project", "Project above it", support=since("6.0.0")),
+        "parent": declare.by_name("keystone.project", "Parent project", support=since("6.0.0")),
         "tags": declare.sequence(
             "Tags of the object.", default=[], update_allowed=True, support=since("10.0.0")
         ),
     }
     attributes = {
         "domain_id": Attribute("Id of the domain.", Type.STRING),
-        "enabled": Attribute("Whether the object can be used.", Type.BOOLEAN),
-        "is_domain": Attribute("Whether the project stands for a domain.", Type.BOOLEAN),
+        "enabled": Attribute("Whether the object is enabled.", Type.BOOLEAN),
+        "is_domain": Attribute("Whether the project is a domain.", Type.BOOLEAN),
         "name": Attribute("Name of the object.", Type.STRING),
-        "parent_id": Attribute("Id of the project above it.", Type.STRING),
+        "parent_id": Attribute("Id of the parent project.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return the service moves nothing to another domain."""
+        """Return whether the domain changes, since Keystone cannot move objects."""
         return "domain" in call.update.changed

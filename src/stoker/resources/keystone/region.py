@@ -22,10 +22,8 @@ class Region(RestResource):
     properties = {
         "description": declare.DESCRIPTION,
         "enabled": declare.boolean(
-            "Whether the object can be used.", default=True, update_allowed=True
+            "Whether the object is enabled.", default=True, update_allowed=True
         ),
         "id": declare.string("Id of the region. If not given, one is generated."),
-        "parent_region": declare.by_name(
-            "keystone.region", "Region of which it is a part", update_allowed=True
-        ),
+        "parent_region": declare.by_name("keystone.region", "Parent region", update_allowed=True),
     }

@@ -1,6 +1,6 @@
 """OS::Keystone::Role: a role of users and groups.
 
-The name of a role is unique in its domain.
+Names of roles are unique in their domain.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class Role(RestResource):
     """A role. For administrators only."""
 
     type_name = "OS::Keystone::Role"
-    description = "What users and groups may be allowed to do."
+    description = "A role, which gives users and groups permissions."
     service = "identity"
     support = since("2015.1")
     collection = KINDS["identity", "role"]

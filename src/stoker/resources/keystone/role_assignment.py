@@ -1,7 +1,7 @@
-"""Roles that a user or group has by a resource of its own.
+"""Base of the types that assign roles to an existing user or group.
 
-It has no object: its id is that of the user or group. The roles are recorded by their ids before
-they are given: names in the properties may mean another role or project by the time of the delete.
+The physical id is that of the user or group. The roles are recorded by ids before they are granted:
+by the time of the delete, names in the properties may belong to another role or project.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from stoker.resources.keystone.roles import (
 )
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
-_BEFORE = "before"  # key of the data: the roles among them that were held before the create
-_GIVEN = "given"  # key of the data: the roles that the resource has granted, or is about to grant
+_BEFORE = "before"  # Key of the data: roles that were granted before the create.
+_GIVEN = "given"  # Key of the data: roles that the resource granted or is about to grant.
 _FIELDS = ("role", "project", "domain")
 
 
@@ -39,7 +39,7 @@ class RoleAssignment(ManagedType):
     attributes = {"show": declare.SHOW}
 
     def create(self, call: Call) -> Outcome:
-        """Give the roles. Those that are held already are recorded first, and never taken."""
+        """Grant the roles. Those that exist already are recorded first, and never revoked."""
         if _BEFORE not in call.data:
             present = held(call, self.holders.plural, self._holder(call))
             before = [dict(role) for role in present if not self._is_shared(call, role)]
@@ -49,7 +49,7 @@ class RoleAssignment(ManagedType):
         return Done(self._holder(call))
 
     def update(self, call: Call) -> Outcome:
-        """Record the new roles, give them, take the old ones."""
+        """Record and grant the new roles, then revoke the old ones."""
         wanted = _listed(call.properties["roles"])
         given = _listed(call.data.get(_GIVEN, call.update.previous.get("roles")))
         added = [role for role in wanted if role not in given]
@@ -59,11 +59,11 @@ class RoleAssignment(ManagedType):
         return Done(data={**call.data, _GIVEN: wanted})
 
     def needs_replacement(self, call: Call) -> bool:
-        """Roles of somebody else are another assignment."""
+        """Return whether the user or group changes."""
         return self.holder in call.update.changed
 
     def delete(self, call: Call) -> Outcome:
-        """Take the roles."""
+        """Revoke the roles."""
         if call.physical_id is not None:
             given = _listed(call.data.get(_GIVEN, call.properties["roles"]))
             before = _own(call, given)
@@ -81,27 +81,27 @@ class RoleAssignment(ManagedType):
         return {"show": self.holders.get(call.cloud, call.object_id)}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """Those of the roles that are there."""
+        """Return the roles that are granted."""
         if self.holders.find(call.cloud, call.object_id) is None:
             return None
         roles = held(call, self.holders.plural, call.object_id)
         return {self.holder: call.object_id, "roles": roles}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the user or group has all the roles."""
+        """Check that the user or group has all the roles."""
         if self.find(call) is None and call.properties["roles"]:
             return Failed(f"the {self.holder} {call.physical_id} lacks roles, or does not exist")
         return Done()
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the roles."""
+        """Return the roles as shared parts."""
         return role_parts(self.holders.plural, self._holder(call), call.properties["roles"])
 
     def _is_shared(self, call: Call, role: Role) -> bool:
         return call.shared.issuperset(role_parts(self.holders.plural, self._holder(call), [role]))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Each role is held in a project or in a domain."""
+        """Check that each role has either a project or a domain."""
         return role_findings(properties)
 
     def _holder(self, call: Call) -> str:
@@ -113,11 +113,11 @@ def _key(role: Role) -> tuple[Any, ...]:
 
 
 def _listed(roles: Iterable[Role] | None) -> list[Role]:
-    """Roles as they are recorded."""
+    """Return the roles in the form in which they are recorded."""
     return [{name: role.get(name) for name in _FIELDS} for role in roles or ()]
 
 
 def _own(call: Call, roles: Iterable[Role]) -> list[Role]:
-    """Those of the roles that were not held before the create."""
+    """Return the roles that were not granted before the create."""
     kept = set(map(_key, call.data.get(_BEFORE, ())))
     return [role for role in roles if _key(role) not in kept]

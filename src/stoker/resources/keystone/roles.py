@@ -12,26 +12,24 @@ from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 
-# An entry of the property: ``role``, and ``project`` or ``domain``, all of them ids.
-Role = Mapping[str, Any]
+Role = Mapping[str, Any]  # ``role``, and ``project`` or ``domain``, all of them ids
 
 ROLES = declare.records(
     "Roles, each in a project or a domain.",
     update_allowed=True,
     entries={
-        "domain": declare.by_name("keystone.domain", "Domain in which the role is held"),
-        "project": declare.by_name("keystone.project", "Project in which the role is held"),
+        "domain": declare.by_name("keystone.domain", "Domain of the role"),
+        "project": declare.by_name("keystone.project", "Project of the role"),
         "role": declare.by_name("keystone.role", "Role", required=True),
     },
 )
 
 
-HELD = "role"  # the kind of parts that roles of users and groups are
+HELD = "role"
 
 
 def role_parts(kind: str, holder: str | None, roles: Iterable[Role] | None) -> set[str]:
-    """Return the roles that ``users`` or ``groups`` have; none of a holder that does not exist
-    yet."""
+    """Return the roles of ``users`` or ``groups`` as shared parts; none without a holder."""
     return set() if holder is None else {_part(kind, holder, role) for role in roles or ()}
 
 
@@ -40,7 +38,7 @@ def _part(kind: str, holder: str, role: Role) -> str:
 
 
 def roles_of(kind: str) -> FollowUpRequest:
-    """Return the ``roles`` of ``users`` or ``groups``."""
+    """Return the follow-up request for the property ``roles`` of ``users`` or ``groups``."""
 
     def grant(call: Call) -> None:
         before = call.update.previous.get("roles") or ()
@@ -55,9 +53,9 @@ def roles_of(kind: str) -> FollowUpRequest:
 def hold(
     call: Call, kind: str, holder: str, wanted: Iterable[Role], before: Iterable[Role] = ()
 ) -> None:
-    """Give a user or group these roles, and take those from it that it is not to have any more.
+    """Grant these roles to a user or group, and revoke previous ones that are not wanted.
 
-    Roles that other resources of the stack give as well stay.
+    Roles that other resources of the stack grant stay.
     """
     paths = [_path(kind, holder, role) for role in wanted]
     for path in paths:
@@ -69,7 +67,7 @@ def hold(
 
 
 def held(call: Call, kind: str, holder: str) -> list[Role]:
-    """Those of the roles of the property that the user or group has."""
+    """Return the roles of the property that the user or group has."""
     query = {f"{kind.removesuffix('s')}.id": holder}
     answer = send(call.cloud.identity, "GET", "/role_assignments", params=query)
     present = {_path(kind, holder, _entry(item)) for item in answer.get("role_assignments", [])}
@@ -78,7 +76,7 @@ def held(call: Call, kind: str, holder: str) -> list[Role]:
 
 
 def role_findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-    """Each role is held in a project or in a domain."""
+    """Check that each role has either a project or a domain."""
     return [
         Diagnostic(
             "invalid-role", "one of project and domain must be given, not both", ("roles", index)

@@ -1,4 +1,4 @@
-"""OS::Keystone::Service: an entry of the catalog."""
+"""OS::Keystone::Service: a service in the catalog."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Service(RestResource):
     """A service. For administrators only."""
 
     type_name = "OS::Keystone::Service"
-    description = "A service that the catalog names."
+    description = "A service in the catalog."
     service = "identity"
     support = since("5.0.0")
     collection = KINDS["identity", "service"]
@@ -21,13 +21,13 @@ class Service(RestResource):
     properties = {
         "description": declare.DESCRIPTION,
         "enabled": declare.boolean(
-            "Whether the object can be used.",
+            "Whether the object is enabled.",
             default=True,
             update_allowed=True,
             support=since("6.0.0"),
         ),
         "name": declare.NAME,
         "type": declare.string(
-            "Type of the service, as compute.", required=True, update_allowed=True
+            "Type of the service, such as compute.", required=True, update_allowed=True
         ),
     }

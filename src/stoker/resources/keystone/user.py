@@ -37,7 +37,7 @@ class User(RestResource):
     """A user. For administrators only."""
 
     type_name = "OS::Keystone::User"
-    description = "Somebody who can use the cloud."
+    description = "A user of the cloud."
     service = "identity"
     support = since("2015.1")
     shares = frozenset({HELD})
@@ -47,7 +47,7 @@ class User(RestResource):
 
     properties = {
         "default_project": declare.by_name(
-            "keystone.project", "Project for requests that name none", update_allowed=True
+            "keystone.project", "Default project", update_allowed=True
         ),
         "description": declare.string(
             "Description of the object.", default="", update_allowed=True
@@ -55,9 +55,9 @@ class User(RestResource):
         "domain": declare.by_name(
             "keystone.domain", "Domain", default="default", update_allowed=True
         ),
-        "email": declare.string("Address for mail.", update_allowed=True),
+        "email": declare.string("Email address.", update_allowed=True),
         "enabled": declare.boolean(
-            "Whether the object can be used.", default=True, update_allowed=True
+            "Whether the object is enabled.", default=True, update_allowed=True
         ),
         "groups": declare.sequence(
             "Groups of the user.",
@@ -69,24 +69,22 @@ class User(RestResource):
         "roles": ROLES,
     }
     attributes = {
-        "default_project_id": Attribute(
-            "Id of the project for requests that name none.", Type.STRING
-        ),
+        "default_project_id": Attribute("Id of the default project.", Type.STRING),
         "domain_id": Attribute("Id of the domain.", Type.STRING),
-        "enabled": Attribute("Whether the object can be used.", Type.BOOLEAN),
+        "enabled": Attribute("Whether the object is enabled.", Type.BOOLEAN),
         "name": Attribute("Name of the object.", Type.STRING),
-        "password_expires_at": Attribute("When the password ends.", Type.STRING),
+        "password_expires_at": Attribute("Expiration time of the password.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return the service moves nothing to another domain."""
+        """Return whether the domain changes, since Keystone cannot move objects."""
         return "domain" in call.update.changed
 
     def parts(self, call: Call) -> Collection[str]:
-        """Return the roles."""
+        """Return the roles as shared parts."""
         return role_parts("users", call.physical_id, call.properties.get("roles"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Each role is held in a project or in a domain."""
+        """Check that each role has either a project or a domain."""
         return role_findings(properties)

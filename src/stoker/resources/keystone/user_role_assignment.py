@@ -1,4 +1,4 @@
-"""OS::Keystone::UserRoleAssignment: roles of a user that is there already."""
+"""OS::Keystone::UserRoleAssignment: roles of an existing user."""
 
 from __future__ import annotations
 

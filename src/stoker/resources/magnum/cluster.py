@@ -1,6 +1,6 @@
-"""OS::Magnum::Cluster: a cluster that runs containers.
+"""OS::Magnum::Cluster: a container cluster.
 
-Clusters have no description: one that the user has named is found among those of its name.
+Clusters have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
 
-_BEFORE = "before"  # key of the progress: time of the previous change of the cluster
+_BEFORE = "before"  # Key of the progress: time of the previous change.
 
 
 class Cluster(RestResource):
     """A cluster."""
 
     type_name = "OS::Magnum::Cluster"
-    description = "A cluster that runs containers."
+    description = "A container cluster."
     service = "container-infrastructure-management"
     support = since("9.0.0")
     collection = collection("container_infrastructure_management", "cluster", id_field="uuid")
@@ -43,50 +43,46 @@ class Cluster(RestResource):
             "magnum.cluster_template", "Cluster template", required=True
         ),
         "create_timeout": declare.at_least(
-            0, "Minutes in which the cluster must be made.", default=60, update_allowed=True
+            0, "Timeout of the creation in minutes.", default=60, update_allowed=True
         ),
         "discovery_url": declare.string(
-            "Address by which the nodes find each other.", update_allowed=True
+            "URL of the discovery service for the nodes.", update_allowed=True
         ),
         "keypair": declare.by_name("nova.keypair", "Key pair for the nodes"),
-        "master_count": declare.at_least(
-            1, "How many masters there are.", default=1, update_allowed=True
-        ),
+        "master_count": declare.at_least(1, "Number of masters.", default=1, update_allowed=True),
         "name": declare.string("Name of the object. If not given, a name is generated."),
-        "node_count": declare.at_least(
-            1, "How many nodes there are.", default=1, update_allowed=True
-        ),
+        "node_count": declare.at_least(1, "Number of nodes.", default=1, update_allowed=True),
     }
     attributes = {
-        "api_address": Attribute("Address of the API of the cluster.", Type.STRING),
+        "api_address": Attribute("URL of the cluster's API.", Type.STRING),
         "cluster_template_id": Attribute("Id of the template.", Type.STRING),
-        "coe_version": Attribute("Version of what orchestrates the containers.", Type.STRING),
-        "container_version": Attribute("Version of what runs the containers.", Type.STRING),
-        "create_timeout": Attribute("Minutes in which the cluster must be made.", Type.INTEGER),
-        "discovery_url": Attribute("Address by which the nodes find each other.", Type.STRING),
+        "coe_version": Attribute("Version of the container orchestration engine.", Type.STRING),
+        "container_version": Attribute("Version of the container runtime.", Type.STRING),
+        "create_timeout": Attribute("Timeout of the creation in minutes.", Type.INTEGER),
+        "discovery_url": Attribute("URL of the discovery service for the nodes.", Type.STRING),
         "keypair": Attribute("Key pair for the nodes.", Type.STRING),
         "master_addresses": Attribute("Addresses of the masters.", Type.LIST),
-        "master_count": Attribute("How many masters there are.", Type.INTEGER),
+        "master_count": Attribute("Number of masters.", Type.INTEGER),
         "name": Attribute("Name of the object.", Type.STRING),
         "node_addresses": Attribute("Addresses of the nodes.", Type.LIST),
-        "node_count": Attribute("How many nodes there are.", Type.INTEGER),
-        "stack_id": Attribute("Id of the stack behind the cluster.", Type.STRING),
+        "node_count": Attribute("Number of nodes.", Type.INTEGER),
+        "stack_id": Attribute("Id of the stack of the cluster.", Type.STRING),
         "status": Attribute("Status of the object.", Type.STRING),
-        "status_reason": Attribute("Why the status is what it is.", Type.STRING),
+        "status_reason": Attribute("Reason of the status.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make the cluster, of which the service tells no more than the id at first."""
+        """Create the cluster. The response contains only the id."""
         outcome = super().create(call)
         made_now = call.physical_id is None and outcome.physical_id is not None
         return Wait(1.0, outcome.physical_id) if made_now else outcome
 
     def update(self, call: Call) -> Outcome:
-        """Change the number of nodes when nothing else is under way.
+        """Change the number of nodes when no other change is in progress.
 
-        The service accepts changes before it looks at them, and forgets those that come while it
-        is at work.
+        Magnum accepts a change before it checks it, and loses changes that arrive during another
+        one.
         """
         before = call.progress.get(_BEFORE)
         if before is None:
@@ -102,8 +98,7 @@ class Cluster(RestResource):
         return outcome
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """Return the outcome; a change has begun when the cluster has another time of its last
-        one."""
+        """Return the outcome. A change has started when the time of the last change differs."""
         outcome = super().judge(call, found)
         begun = str(found.get("updated_at")) != call.progress.get(_BEFORE, "None")
         if call.action == "UPDATE" and isinstance(outcome, Done) and not begun:
@@ -111,7 +106,7 @@ class Cluster(RestResource):
         return outcome
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the cluster; the service cannot show one that is all but gone."""
+        """Delete the cluster. Magnum cannot show a cluster whose deletion is nearly complete."""
         try:
             return super().delete(call)
         except CloudError as fault:
@@ -120,9 +115,9 @@ class Cluster(RestResource):
             return Wait(polling_pause(call), reason="the last of the cluster is being deleted")
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all clusters: the list cannot be narrowed.
+        """List all clusters. Magnum cannot filter them by name.
 
-        The service cannot show it while a cluster has yet to get its nodes, or has lost them.
+        It cannot list them at all while a cluster has no nodes yet, or none any more.
         """
         try:
             return self.collection.select(call.cloud)

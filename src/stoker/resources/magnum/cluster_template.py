@@ -1,6 +1,6 @@
-"""OS::Magnum::ClusterTemplate: a template of clusters.
+"""OS::Magnum::ClusterTemplate: a template for container clusters.
 
-Templates have no description: one that the user has named is found among those of its name.
+Templates have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class ClusterTemplate(RestResource):
     """A cluster template."""
 
     type_name = "OS::Magnum::ClusterTemplate"
-    description = "What clusters of containers are made like."
+    description = "A template for container clusters."
     service = "container-infrastructure-management"
     support = since("9.0.0")
     collection = KINDS["container-infrastructure-management", "cluster_template"]
@@ -35,15 +35,15 @@ class ClusterTemplate(RestResource):
 
     properties = {
         "coe": declare.choice(
-            ["kubernetes", "swarm", "mesos"], "What orchestrates the containers.", required=True
+            ["kubernetes", "swarm", "mesos"], "Container orchestration engine.", required=True
         ),
         "dns_nameserver": declare.checked("ip_addr", "Name server of the nodes."),
         "docker_storage_driver": declare.choice(
             ["devicemapper", "overlay"],
-            "Driver for the storage of containers.",
+            "Storage driver of the containers.",
             default="devicemapper",
         ),
-        "docker_volume_size": declare.at_least(1, "GiB for the storage of containers."),
+        "docker_volume_size": declare.at_least(1, "Size of the storage for containers in GiB."),
         "external_network": declare.by_name("neutron.network", "External network", required=True),
         "fixed_network": declare.by_name("neutron.network", "Network of the nodes"),
         "fixed_subnet": declare.by_name("neutron.subnet", "Subnet of the nodes"),
@@ -53,25 +53,23 @@ class ClusterTemplate(RestResource):
         "https_proxy": declare.string("Proxy for HTTPS."),
         "image": declare.by_name("glance.image", "Image of the nodes", required=True),
         "keypair": declare.by_name("nova.keypair", "Key pair for the nodes"),
-        "labels": declare.mapping("Further settings, by key."),
+        "labels": declare.mapping("Labels with additional settings."),
         "master_flavor": declare.by_name("nova.flavor", "Flavor of the masters"),
         "master_lb_enabled": declare.boolean(
             "Whether the masters are behind a load balancer.", default=True
         ),
         "name": declare.string("Name of the object. If not given, a name is generated."),
-        "network_driver": declare.string("Driver for the network of containers."),
-        "no_proxy": declare.string("What is reached without a proxy."),
+        "network_driver": declare.string("Network driver of the containers."),
+        "no_proxy": declare.string("Addresses that are reached without a proxy."),
         "public": declare.boolean(
-            "Whether all projects may use the template.", default=False, update_allowed=True
+            "Whether all projects can use the template.", default=False, update_allowed=True
         ),
-        "registry_enabled": declare.boolean(
-            "Whether there is a registry of images.", default=False
-        ),
-        "server_type": declare.choice(["vm", "bm"], "Kind of the nodes.", default="vm"),
-        "tls_disabled": declare.boolean("Whether the cluster goes without TLS.", default=False),
-        "volume_driver": declare.choice(["cinder", "rexray"], "Driver for volumes of containers."),
+        "registry_enabled": declare.boolean("Whether there is an image registry.", default=False),
+        "server_type": declare.choice(["vm", "bm"], "Type of the nodes.", default="vm"),
+        "tls_disabled": declare.boolean("Whether TLS is disabled.", default=False),
+        "volume_driver": declare.choice(["cinder", "rexray"], "Volume driver of the containers."),
     }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all templates: the list cannot be narrowed."""
+        """List all templates. Magnum cannot filter them by name."""
         return self.collection.select(call.cloud)

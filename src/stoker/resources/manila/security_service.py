@@ -1,4 +1,4 @@
-"""OS::Manila::SecurityService: who knows the users of a share."""
+"""OS::Manila::SecurityService: a directory service for the users of shares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class SecurityService(RestResource):
     """A security service."""
 
     type_name = "OS::Manila::SecurityService"
-    description = "A directory that knows the users of shares."
+    description = "A directory service for the users of shares."
     service = "shared-file-system"
     support = since("5.0.0")
     collection = collection(
@@ -28,7 +28,7 @@ class SecurityService(RestResource):
         "password": declare.string("Password of the user.", update_allowed=True, sensitive=True),
         "server": declare.string("Address of the directory.", update_allowed=True),
         "type": declare.choice(
-            ["ldap", "kerberos", "active_directory"], "Kind of the directory.", required=True
+            ["ldap", "kerberos", "active_directory"], "Type of the directory.", required=True
         ),
-        "user": declare.string("Who may ask the directory.", update_allowed=True),
+        "user": declare.string("User for queries of the directory.", update_allowed=True),
     }

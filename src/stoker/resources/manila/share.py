@@ -1,7 +1,6 @@
-"""OS::Manila::Share: a file system that servers mount.
+"""OS::Manila::Share: a shared file system.
 
-A description has another name when it is changed, so it bears no mark: a share that the user has
-named is found among those of its name.
+The description has another name in updates, so it cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
 _SHARES = collection("shared_file_system", "share", microversion="2.7")
-_WITH_STATES = "2.28"  # the first version that returns the state of each rule
-# States of rules that still exist for a while after their removal.
+_WITH_STATES = "2.28"  # lowest microversion with the state of each access rule
+# States of access rules that were denied, but are not deleted yet.
 _GOING = frozenset({"queued_to_deny", "denying", "deleting"})
 _IN_UPDATES = {"name": "display_name", "description": "display_description"}
 
@@ -69,7 +68,7 @@ class Share(RestResource):
     """A share."""
 
     type_name = "OS::Manila::Share"
-    description = "A file system that servers mount."
+    description = "A shared file system."
     service = "shared-file-system"
     has_data = True
     support = since("5.0.0")
@@ -89,22 +88,22 @@ class Share(RestResource):
 
     properties = {
         "access_rules": declare.records(
-            "Who may use the share.",
+            "Access rules of the share.",
             default=[],
             update_allowed=True,
             entries={
-                "access_level": declare.choice(["ro", "rw"], "What they may do."),
-                "access_to": declare.string("Who, or from where.", required=True),
+                "access_level": declare.choice(["ro", "rw"], "Access level."),
+                "access_to": declare.string("Client that gets access.", required=True),
                 "access_type": declare.choice(
-                    ["ip", "user", "cert", "cephx"], "What they are told by.", required=True
+                    ["ip", "user", "cert", "cephx"], "Type of the client.", required=True
                 ),
             },
         ),
         "description": declare.DESCRIPTION,
         "is_public": declare.boolean(
-            "Whether all projects see the share.", default=False, update_allowed=True
+            "Whether all projects can see the share.", default=False, update_allowed=True
         ),
-        "metadata": declare.mapping("Anything that is kept with the share.", update_allowed=True),
+        "metadata": declare.mapping("Metadata of the share.", update_allowed=True),
         "name": declare.NAME,
         "share_network": declare.by_name("manila.share_network", "Share network"),
         "share_protocol": declare.choice(
@@ -112,27 +111,25 @@ class Share(RestResource):
         ),
         "share_type": declare.by_name("manila.share_type", "Share type"),
         "size": declare.integer("Size in GiB.", required=True),
-        "snapshot": declare.by_name(
-            "manila.share_snapshot", "Snapshot that the share is made from"
-        ),
+        "snapshot": declare.by_name("manila.share_snapshot", "Snapshot to create the share from"),
     }
     attributes = {
         "availability_zone": Attribute("Availability zone.", Type.STRING),
-        "created_at": Attribute("When the object was created.", Type.STRING),
-        "export_locations": Attribute("Where the share is mounted from.", Type.LIST),
+        "created_at": Attribute("Time of the creation.", Type.STRING),
+        "export_locations": Attribute("Paths to mount the share from.", Type.LIST),
         "host": Attribute("Host of the share.", Type.STRING),
         "project_id": Attribute("Id of the project.", Type.STRING),
-        "share_server_id": Attribute("Id of the server of the share.", Type.STRING),
+        "share_server_id": Attribute("Id of the share server.", Type.STRING),
         "status": Attribute("Status of the object.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the changed fields; name and description have other names in updates."""
+        """Return the changed fields, since name and description have other names in updates."""
         return _updated(super().changed_fields(call))
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields; the type by its id where that was given."""
+        """Return the properties; the type by id if the user gave the id."""
         told = super().properties_of(call, found)
         names = (found.get("share_type"), found.get("share_type_name"))
         given = call.properties.get("share_type")

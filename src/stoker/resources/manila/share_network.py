@@ -1,4 +1,4 @@
-"""OS::Manila::ShareNetwork: where share servers are in the network."""
+"""OS::Manila::ShareNetwork: the network of share servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ShareNetwork(RestResource):
     """A share network."""
 
     type_name = "OS::Manila::ShareNetwork"
-    description = "Where share servers are in the network."
+    description = "The network of share servers."
     service = "shared-file-system"
     support = since("5.0.0")
     collection = _NETWORKS
@@ -48,7 +48,7 @@ class ShareNetwork(RestResource):
         "neutron_network": declare.by_name("neutron.network", "Network", update_allowed=True),
         "neutron_subnet": declare.by_name("neutron.subnet", "Subnet", update_allowed=True),
         "nova_network": declare.string(
-            "Network of earlier releases of compute.",
+            "Network of nova-network, of earlier releases.",
             update_allowed=True,
             support=SupportStatus(Support.HIDDEN, "21.0.0"),
         ),
@@ -60,9 +60,9 @@ class ShareNetwork(RestResource):
         ),
     }
     attributes = {
-        "cidr": Attribute("Range of the addresses.", Type.STRING),
+        "cidr": Attribute("Addresses of the network, in CIDR notation.", Type.STRING),
         "ip_version": Attribute("IP version of the addresses.", Type.STRING),
-        "network_type": Attribute("Kind of the network.", Type.STRING),
-        "segmentation_id": Attribute("Number of the segment.", Type.STRING),
+        "network_type": Attribute("Type of the network.", Type.STRING),
+        "segmentation_id": Attribute("Id of the segment, such as a VLAN id.", Type.STRING),
         "show": declare.SHOW,
     }

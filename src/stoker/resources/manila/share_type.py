@@ -1,6 +1,7 @@
-"""OS::Manila::ShareType: a kind of share.
+"""OS::Manila::ShareType: a share type.
 
-Share types have unique names: a lost create is the one that was not there before.
+Names of share types are unique. After a lost create, the type of that name is ours if it did not
+exist before.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class ShareType(RestResource):
     """A share type. For administrators only."""
 
     type_name = "OS::Manila::ShareType"
-    description = "A kind of share."
+    description = "A share type."
     service = "shared-file-system"
     support = since("5.0.0")
     collection = _TYPES
@@ -48,33 +49,33 @@ class ShareType(RestResource):
 
     properties = {
         "driver_handles_share_servers": declare.boolean(
-            "Whether each share has a server of its own.", required=True
+            "Whether the driver creates a server for each share.", required=True
         ),
-        "extra_specs": declare.mapping("Further traits, by key.", update_allowed=True),
-        "is_public": declare.boolean("Whether all projects may use the type.", default=True),
+        "extra_specs": declare.mapping("Extra specs of the type.", update_allowed=True),
+        "is_public": declare.boolean("Whether all projects can use the type.", default=True),
         "name": declare.string("Name of the type.", required=True),
         "snapshot_support": declare.boolean(
-            "Whether shares can be snapshotted.", default=True, support=since("6.0.0")
+            "Whether shares support snapshots.", default=True, support=since("6.0.0")
         ),
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the type, with the two traits that every type has."""
+        """Return the fields, with the two required extra specs."""
         own = {"share_type_access:is_public": properties.get("is_public")}
         specs = {name: properties.get(name) for name in _TRAITS}
         return {**rename_fields(own), "extra_specs": rename_fields(specs)}
 
     def changed_fields(self, call: Call) -> Object:
-        """None: all that changes are the traits, by requests of their own."""
+        """Return no fields: only extra specs can change, with requests of their own."""
         return {}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the type, with the two traits that every type has."""
+        """Return the properties, with the two required extra specs."""
         specs = found.get("extra_specs") or {}
         public = found.get("share_type_access:is_public")
         told = {name: specs.get(name) for name in _TRAITS}
         return {**told, "name": found.get("name"), "is_public": public}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all types: the list cannot be narrowed."""
+        """List all types. Manila cannot filter them by name."""
         return _TYPES.select(call.cloud)

@@ -1,6 +1,7 @@
-"""OS::Mistral::CronTrigger: a workflow that runs at times.
+"""OS::Mistral::CronTrigger: runs a workflow at given times.
 
-The names of triggers are unique: a lost create is the one that was not there before.
+Names of triggers are unique. After a lost create, the trigger of that name is ours if it did not
+exist before.
 """
 
 from __future__ import annotations
@@ -29,17 +30,17 @@ class CronTrigger(MakesWay, RestResource):
     """A trigger by time."""
 
     type_name = "OS::Mistral::CronTrigger"
-    description = "Runs a workflow at times."
+    description = "Runs a workflow at given times."
     service = "workflow"
     support = since("5.0.0")
     collection = collection("workflow", "cron_trigger", path="/cron_triggers")
     marker_field = ""
 
     properties = {
-        "count": declare.integer("How often the workflow runs."),
-        "first_time": declare.string("When it runs first, as 2030-01-31 12:00."),
+        "count": declare.integer("Number of runs."),
+        "first_time": declare.string("Time of the first run, such as 2030-01-31 12:00."),
         "name": declare.string("Name of the trigger. If not given, a name is generated."),
-        "pattern": declare.checked("cron_expression", "When it runs, as a line of cron."),
+        "pattern": declare.checked("cron_expression", "Times in cron notation."),
         "workflow": declare.mapping(
             "The workflow.",
             required=True,
@@ -50,8 +51,8 @@ class CronTrigger(MakesWay, RestResource):
         ),
     }
     attributes = {
-        "next_execution_time": Attribute("When it runs next.", Type.STRING),
-        "remaining_executions": Attribute("How often it will run.", Type.INTEGER),
+        "next_execution_time": Attribute("Time of the next run.", Type.STRING),
+        "remaining_executions": Attribute("Remaining number of runs.", Type.INTEGER),
         "show": declare.SHOW,
     }
 
@@ -66,7 +67,7 @@ class CronTrigger(MakesWay, RestResource):
         }
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the times, and the workflow with its input; the count goes down by itself."""
+        """Return the properties. The remaining number of runs is not drift."""
         given = found.get("workflow_input") or "{}"
         given = json.loads(given) if isinstance(given, str) else given
         workflow = {"name": found.get("workflow_id"), "input": given or None}
@@ -74,5 +75,5 @@ class CronTrigger(MakesWay, RestResource):
         return {**told, "workflow": {k: v for k, v in workflow.items() if v is not None}}
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the trigger of that name, beside which the service makes no other."""
+        """Return the trigger with this name. Mistral refuses a second one."""
         return [str(each[self.collection.id_field]) for each in self.candidates(call)]

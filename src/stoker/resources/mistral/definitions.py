@@ -1,4 +1,4 @@
-"""Workflows in Mistral's language, made of properties and read back into them."""
+"""Converts properties to workflow definitions in Mistral's language, and back."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import yaml
 from stoker.resources.mistral.tasks import DEFAULTS, TASK
 
 VERSION = "2.0"
-_SAME = ("type", "description", "tags", "output")  # properties that are keys of the language
-_APART = frozenset({"name", "policies"})  # fields of a task that are no keys of the language
+_SAME = ("type", "description", "tags", "output")  # Properties with the same names in the language.
+_APART = frozenset({"name", "policies"})  # Properties of a task that are not keys of the language.
 
 
 def definition_of(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document with the workflow ``name``."""
-    # the language has no empty output
+    """Return the definition of the workflow ``name``."""
+    # Mistral's language does not allow an empty output.
     body = {key: properties[key] for key in _SAME if properties.get(key) not in (None, {})}
     if properties.get("input"):
         body["input"] = list(properties["input"])
@@ -32,14 +32,14 @@ def _task(task: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _keys(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values under the keys of the language, without None."""
+    """Return values under the keys of the language, without None values."""
     return {key.replace("_", "-"): value for key, value in values.items() if value is not None}
 
 
 def properties_in(definition: str, name: str) -> dict[str, Any] | None:
-    """Return the properties that a document tells of the workflow; None where it cannot be read.
+    """Return the properties in a definition; None if it cannot be parsed.
 
-    The language knows the names of inputs alone, so their values are None.
+    A definition contains only the names of inputs, so their values are None.
     """
     try:
         body = yaml.safe_load(definition)[name]
@@ -60,6 +60,6 @@ def _inputs(body: Mapping[str, Any]) -> list[Any]:
 
 
 def _names(declared: Iterable[str], values: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return all that could be said, under the names of properties."""
+    """Return the values of all declared properties."""
     told = {key.replace("-", "_"): value for key, value in (values or {}).items()}
     return {**dict.fromkeys(declared), **told}

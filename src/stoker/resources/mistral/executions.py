@@ -1,7 +1,7 @@
-"""Runs of workflows.
+"""Starts, reads and deletes workflow executions.
 
-A request for a new run has an id. If the service knows the id, it answers with the existing run: a
-request may be sent again, and makes one run.
+The request for an execution contains its id. If the id exists, Mistral returns the existing one, so
+the request can be repeated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stoker.clouds.collections import collection
 EXECUTIONS = collection("workflow", "execution", path="/executions")
 GOES_ON = frozenset({"IDLE", "RUNNING", "PAUSED", "DELAYED"})
 SUCCESS = "SUCCESS"
-_TEXTS = ("input", "output", "params")  # fields that hold JSON
+_TEXTS = ("input", "output", "params")  # Fields with JSON texts.
 
 
 def start(
@@ -26,7 +26,7 @@ def start(
     params: Object,
     description: str = "",
 ) -> Object:
-    """Run a workflow, by name or id, unless there is a run of that id."""
+    """Start a workflow by name or id, unless an execution with this id exists."""
     body = {
         "id": execution_id,
         "workflow_id": workflow,
@@ -38,7 +38,7 @@ def start(
 
 
 def read(execution: Object) -> Object:
-    """Return a run with the values of its JSON texts."""
+    """Return an execution, with its JSON fields parsed."""
     held = {name: execution.get(name) for name in _TEXTS}
     return {
         **execution,
@@ -47,5 +47,5 @@ def read(execution: Object) -> Object:
 
 
 def forget(cloud: Any, execution_id: str) -> None:
-    """Remove a run, also one that goes on; none is fine."""
+    """Delete an execution, even a running one. A missing one is fine."""
     EXECUTIONS.delete(cloud, execution_id, params={"force": "true"})

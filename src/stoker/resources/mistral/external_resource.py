@@ -1,4 +1,4 @@
-"""OS::Mistral::ExternalResource: something that workflows make, change and remove."""
+"""OS::Mistral::ExternalResource: a resource that workflows create, update and delete."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stoker.schema.resource_type import Call, Done, ManagedType, Outcome, Wait
 from stoker.schema.support import since
 
 ACTIONS = ("CREATE", "DELETE", "RESUME", "SUSPEND", "UPDATE")
-OUTPUT = "output"  # key of the data: the output of the last workflow
-_RUN = "execution"  # key of the progress: the id of the run
-_IDS = uuid.UUID("7d2f4c86-31c9-4c0a-9a55-5a1a3f0c6d9e")  # the name space of the ids of runs
+OUTPUT = "output"  # Key of the data: output of the last execution.
+_RUN = "execution"  # Key of the progress: id of the execution.
+_IDS = uuid.UUID("7d2f4c86-31c9-4c0a-9a55-5a1a3f0c6d9e")  # Namespace for ids of executions.
 
 
 def _action(action: str) -> Property:
     return declare.mapping(
         f"The workflow that runs for {action}.",
         entries={
-            "params": declare.mapping("Parameters of the run.", default={}),
+            "params": declare.mapping("Parameters of the execution.", default={}),
             "workflow": declare.by_name("mistral.workflow", "Workflow", required=True),
         },
     )
@@ -33,7 +33,7 @@ class ExternalResource(ManagedType):
     """A resource that workflows manage."""
 
     type_name = "OS::Mistral::ExternalResource"
-    description = "Has workflows create, update, suspend, resume and delete something."
+    description = "A resource whose actions are workflows."
     service = "workflow"
     support = since("9.0.0")
     unique = True
@@ -41,26 +41,26 @@ class ExternalResource(ManagedType):
 
     properties = {
         "actions": declare.mapping(
-            "The workflow for each action; actions without one do nothing.",
+            "Workflow for each action. Actions without one do nothing.",
             required=True,
             entries={action: _action(action) for action in ACTIONS},
         ),
         "always_update": declare.boolean(
             "Whether each update of the stack runs the workflow for UPDATE.", default=False
         ),
-        "description": declare.string("Description of the runs.", default="Heat managed"),
+        "description": declare.string("Description of the executions.", default="Heat managed"),
         "input": declare.mapping("Input of all workflows.", default={}, update_allowed=True),
         "replace_on_change_inputs": declare.sequence(
-            "Names of inputs whose change makes a new resource.", default=[]
+            "Inputs whose change replaces the resource.", default=[]
         ),
     }
     attributes = {
-        "output": Attribute("The output of the last run.", Type.MAP),
+        "output": Attribute("Output of the last execution.", Type.MAP),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Run the workflow for CREATE; the id is resource_id of its output, if that has one."""
+        """Run the workflow for CREATE. Its output may contain the physical id as resource_id."""
         return self._done(call, "CREATE")
 
     def update(self, call: Call) -> Outcome:
@@ -68,11 +68,11 @@ class ExternalResource(ManagedType):
         return self._done(call, "UPDATE")
 
     def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the user wants it."""
+        """Return whether ``always_update`` is set."""
         return bool(properties.get("always_update"))
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return whether one of the inputs has changed that ask for it."""
+        """Return whether an input changed that requires a replacement."""
         before, after = call.update.previous.get("input") or {}, call.properties.get("input") or {}
         deciding = call.properties.get("replace_on_change_inputs") or ()
         return any(before.get(name) != after.get(name) for name in deciding)
@@ -90,17 +90,17 @@ class ExternalResource(ManagedType):
         return Done() if call.physical_id is None else self._done(call, "DELETE")
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Return the output of the last run, and the run that made the resource."""
+        """Return the output of the last execution, and the execution that created the resource."""
         made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
         return {"output": call.data.get(OUTPUT), "show": made or {}}
 
     def find(self, call: Call) -> str | None:
-        """Return the run of a lost create, whose id follows from the token."""
+        """Return the execution of a lost create. Its id is derived from the token."""
         made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
         return None if made is None else call.physical_name
 
     def _done(self, call: Call, action: str) -> Outcome:
-        """Return the outcome of the run for an action; the first call starts it."""
+        """Return the outcome of the execution for an action; the first call starts it."""
         wanted = (call.properties.get("actions") or {}).get(action)
         if wanted is None:
             return Done(call.physical_id or call.physical_name)
@@ -124,7 +124,7 @@ class ExternalResource(ManagedType):
 
 
 def _id_of(call: Call, action: str) -> str:
-    """Return the id of the run for an action: the same when the call is repeated after a crash."""
+    """Return the id of the execution for an action. A repeated call gets the same id."""
     begun = "" if action == "CREATE" else f" {call.started_at}"
     return str(uuid.uuid5(_IDS, f"{call.token} {action}{begun}"))
 

@@ -1,7 +1,7 @@
-"""OS::Mistral::Workflow: a workflow of the service.
+"""OS::Mistral::Workflow: a workflow definition.
 
-A lost create is found by the name. A signal runs the workflow; the run has the id of the signal, so
-that it is made once.
+A lost create is found by name. A signal starts an execution with the id of the signal, so that a
+repeated signal starts none.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
 
-# Key of the data: the ids of the runs that signals have started, oldest first.
+# Key of the data: ids of the executions that signals started, oldest first.
 EXECUTIONS = "executions"
 MOST_EXECUTIONS = 100
 WHOLE_BODY = "use_request_body_as_input"
-_UNDEFINED = frozenset({"params", WHOLE_BODY})  # properties that the service does not know
+_UNDEFINED = frozenset({"params", WHOLE_BODY})  # Properties that are not part of the definition.
 
 
 class Workflows(Collection, frozen=True):
-    """The collection takes documents of the service's own language."""
+    """The collection of workflows, whose bodies are definitions."""
 
     def create(self, cloud: Any, body: Mapping[str, Any], **more: Any) -> Object:
-        """Make the workflow of a document."""
+        """Create the workflow of a definition."""
         answer = self.ask(cloud, "POST", self.path, text=_written(body), **more)
         return self.object_in(next(iter(answer.get(self.plural) or ()), {}))
 
     def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
-        """Replace the workflow that the document names."""
+        """Replace the workflow that the definition names."""
         answer = self.ask(cloud, "PUT", self.path, text=_written(body))
         return self.object_in(next(iter(answer.get(self.plural) or ()), {}))
 
@@ -51,10 +51,10 @@ def _written(document: Mapping[str, Any]) -> str:
 
 
 class Workflow(RestResource):
-    """A workflow, and the runs that signals have started."""
+    """A workflow, and the executions that signals started."""
 
     type_name = "OS::Mistral::Workflow"
-    description = "Defines a workflow; a signal runs it."
+    description = "Defines a workflow; a signal starts it."
     service = "workflow"
     support = since("2015.1")
     collection = Workflows(
@@ -66,22 +66,21 @@ class Workflow(RestResource):
     properties = {
         "description": declare.DESCRIPTION,
         "input": declare.mapping(
-            "Inputs, each with the value that it has unless a signal says otherwise.",
+            "Inputs of the workflow with default values.",
             update_allowed=True,
         ),
         "name": declare.string("Name of the workflow. If not given, a name is generated."),
-        "output": declare.mapping(
-            "What a run shows as its output, as expressions of the service.", update_allowed=True
-        ),
+        "output": declare.mapping("Output of an execution, as expressions.", update_allowed=True),
         "params": declare.mapping(
-            "Parameters of each run. For a reverse workflow, task_name is the task to reach.",
+            "Parameters of each execution. A reverse workflow requires task_name, the task to "
+            "reach.",
             update_allowed=True,
         ),
         "tags": declare.sequence(
             "Tags of the workflow.", update_allowed=True, support=since("10.0.0")
         ),
         "task_defaults": declare.mapping(
-            "What holds for all tasks that do not say otherwise.",
+            "Defaults for all tasks.",
             update_allowed=True,
             support=since("5.0.0"),
             entries=DEFAULTS,
@@ -95,19 +94,20 @@ class Workflow(RestResource):
         ),
         "type": declare.choice(
             ["direct", "reverse"],
-            "Whether tasks name those that follow, or those that come first.",
+            "Whether tasks name the tasks that follow (direct), or those that they require "
+            "(reverse).",
             required=True,
             update_allowed=True,
         ),
         "use_request_body_as_input": declare.boolean(
-            "Whether the body of a signal is the input; else it is a map of input and params.",
+            "Whether the body of a signal is the input, instead of a map of input and params.",
             update_allowed=True,
             support=since("6.0.0"),
         ),
     }
     attributes = {
-        "alarm_url": Attribute("A signed address; a POST to it runs the workflow.", Type.STRING),
-        "data": Attribute("Name and input, as OS::Mistral::CronTrigger takes them.", Type.MAP),
+        "alarm_url": Attribute("Signed URL; a POST to it starts the workflow.", Type.STRING),
+        "data": Attribute("Name and input, in the format of OS::Mistral::CronTrigger.", Type.MAP),
         "executions": Attribute(
             f"The last {MOST_EXECUTIONS} runs that signals have started.", Type.LIST, cached=False
         ),
@@ -115,11 +115,11 @@ class Workflow(RestResource):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return diagnostics about properties of another type, and contradictory tasks."""
+        """Check types of properties and combinations of tasks."""
         return [*_of_whole(properties), *_of_tasks(properties)]
 
     def create(self, call: Call) -> Outcome:
-        """Return a stack user first, whose key signs the address, then the workflow."""
+        """Create a stack user whose key signs the URL, then the workflow."""
         if call.signalling is not None and "user_id" not in call.data:
             user = call.signalling.create_user(call)
             keys = call.signalling.create_keypair(call, user["user_id"])
@@ -127,20 +127,20 @@ class Workflow(RestResource):
         return super().create(call)
 
     def creation_body(self, call: Call) -> Object:
-        """Return the document."""
+        """Return the definition."""
         name = call.physical_id or call.properties.get("name") or call.physical_name
         return definition_of(name, call.properties)
 
     def changed_fields(self, call: Call) -> Object:
-        """Return the document, unless nothing of it has changed."""
+        """Return the definition, unless it stays the same."""
         return self.creation_body(call) if call.update.changed - _UNDEFINED else {}
 
     def candidates(self, call: Call) -> list[Object]:
-        """Return the workflow of that name."""
+        """Return the workflow with this name."""
         return self.collection.named(call.cloud, call.properties.get("name") or call.physical_name)
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the workflow, its runs, and the stack user."""
+        """Delete the workflow, its executions, and the stack user."""
         for execution_id in _started(call):
             executions.forget(call.cloud, execution_id)
         if call.signalling is not None:
@@ -148,7 +148,7 @@ class Workflow(RestResource):
         return super().delete(call)
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """Return all attributes; runs that somebody has removed are left out."""
+        """Return all attributes, without executions that were deleted by others."""
         found = self.collection.get(call.cloud, call.object_id)
         told: dict[str, Any] = {
             "data": {"name": call.object_id, "input": call.properties.get("input")},
@@ -161,7 +161,7 @@ class Workflow(RestResource):
         return told
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the properties that the document of the live workflow tells."""
+        """Return the properties in the live definition."""
         name, text = str(found["name"]), str(found.get("definition") or "")
         told = properties_in(text, name)
         if told is None:
@@ -174,7 +174,10 @@ class Workflow(RestResource):
         return {"name": name, **told}
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Input and parameters of the run. Raises ValidationError for inputs that there are not."""
+        """Return input and parameters of the execution.
+
+        Raise ValidationError for unknown inputs.
+        """
         asked = {"input": details} if call.properties.get(WHOLE_BODY) else details
         if unknown := asked.keys() - {"input", "params"}:
             raise ValidationError(
@@ -189,11 +192,11 @@ class Workflow(RestResource):
         return {"input": dict(inputs), "params": dict(params)}
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:
-        """Return the reason of the signal's event; its effect has an event of its own."""
+        """Return the reason of the signal's event; the execution has an event of its own."""
         return "Signal received"
 
     def react(self, call: Call) -> Outcome:
-        """Run the workflow, as the run of the signal's id."""
+        """Start the workflow, with the id of the signal."""
         assert call.signal is not None
         own, asked = call.properties, call.signal.details
         run = executions.start(
@@ -211,7 +214,7 @@ _TOLD = ("id", "workflow_name", "created_at", "updated_at", "state", "input", "o
 
 
 def _started(call: Call) -> list[str]:
-    """Return the ids of runs; those of a resource that Heat has abandoned are one text."""
+    """Return the ids of executions. Data from Heat have them in one string."""
     known = call.data.get(EXECUTIONS) or []
     return known.split(",") if isinstance(known, str) else list(known)
 

@@ -1,4 +1,4 @@
-"""OS::Octavia::AvailabilityZone: a place of load balancers. Its id is its name."""
+"""OS::Octavia::AvailabilityZone: a location of load balancers. Its id is its name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class AvailabilityZone(RestResource):
     """An availability zone of load balancers. For administrators only."""
 
     type_name = "OS::Octavia::AvailabilityZone"
-    description = "A place where load balancers are made."
+    description = "A location of load balancers."
     service = "load-balancer"
     support = since("24.0.0")
     collection = KINDS["load-balancer", "availabilityzone"]
@@ -38,5 +38,5 @@ class AvailabilityZone(RestResource):
     }
 
     def needs_replacement(self, call: Call) -> bool:
-        """Return the service renames no zone."""
+        """Return whether the name changes, since Octavia cannot rename zones."""
         return "name" in call.update.changed

@@ -1,4 +1,4 @@
-"""OS::Octavia::AvailabilityZoneProfile: what a provider is told of a place of load balancers."""
+"""OS::Octavia::AvailabilityZoneProfile: provider settings for an availability zone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class AvailabilityZoneProfile(RestResource):
     """A profile of availability zones. For administrators only."""
 
     type_name = "OS::Octavia::AvailabilityZoneProfile"
-    description = "What the provider is told of load balancers in a zone."
+    description = "Provider settings for an availability zone."
     service = "load-balancer"
     support = since("24.0.0")
     collection = KINDS["load-balancer", "availabilityzoneprofile"]
@@ -20,10 +20,8 @@ class AvailabilityZoneProfile(RestResource):
 
     properties = {
         "availability_zone_data": declare.checked(
-            "json_string", "What the provider is told, as JSON.", required=True, update_allowed=True
+            "json_string", "Settings for the provider, as JSON.", required=True, update_allowed=True
         ),
         "name": declare.NAME,
-        "provider_name": declare.string(
-            "Driver that provides the load balancers.", update_allowed=True
-        ),
+        "provider_name": declare.string("Provider of the load balancers.", update_allowed=True),
     }

@@ -1,4 +1,4 @@
-"""OS::Octavia::Flavor: a kind of load balancer that users can choose."""
+"""OS::Octavia::Flavor: a variant of load balancers that users can choose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Flavor(RestResource):
     """A flavor of load balancers. For administrators only."""
 
     type_name = "OS::Octavia::Flavor"
-    description = "A kind of load balancer."
+    description = "A variant of load balancers."
     service = "load-balancer"
     support = since("14.0.0")
     collection = KINDS["load-balancer", "flavor"]

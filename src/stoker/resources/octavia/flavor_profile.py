@@ -1,4 +1,4 @@
-"""OS::Octavia::FlavorProfile: what a provider is told of a kind of load balancer."""
+"""OS::Octavia::FlavorProfile: provider settings for a flavor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class FlavorProfile(RestResource):
     """A profile of flavors. For administrators only."""
 
     type_name = "OS::Octavia::FlavorProfile"
-    description = "What the provider is told of load balancers of a flavor."
+    description = "Provider settings for a flavor."
     service = "load-balancer"
     support = since("14.0.0")
     collection = KINDS["load-balancer", "flavorprofile"]
@@ -20,10 +20,8 @@ class FlavorProfile(RestResource):
 
     properties = {
         "flavor_data": declare.checked(
-            "json_string", "What the provider is told, as JSON.", required=True, update_allowed=True
+            "json_string", "Settings for the provider, as JSON.", required=True, update_allowed=True
         ),
         "name": declare.NAME,
-        "provider_name": declare.string(
-            "Driver that provides the load balancers.", update_allowed=True
-        ),
+        "provider_name": declare.string("Provider of the load balancers.", update_allowed=True),
     }

@@ -1,6 +1,6 @@
-"""OS::Octavia::HealthMonitor: what finds out which servers of a pool are well.
+"""OS::Octavia::HealthMonitor: checks the members of a pool.
 
-Health monitors have names in the service, though not in templates: a lost create is found by that.
+Health monitors have names in Octavia, but not in templates, so a lost create is found by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class HealthMonitor(MakesWay, Balanced):
     """A health monitor."""
 
     type_name = "OS::Octavia::HealthMonitor"
-    description = "Asks the servers of a pool whether they are well."
+    description = "Checks the members of a pool."
     support = since("10.0.0")
     collection = collection("load_balancer", "healthmonitor", words="health monitor")
     has_name = True
@@ -30,20 +30,18 @@ class HealthMonitor(MakesWay, Balanced):
 
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
-        "delay": declare.at_least(
-            0, "Seconds between two questions.", required=True, update_allowed=True
-        ),
+        "delay": declare.at_least(0, "Seconds between checks.", required=True, update_allowed=True),
         "expected_codes": declare.string(
-            "HTTP statuses of a server that is well, as 200, 200,202 or 200-204.",
+            "HTTP statuses of a healthy member, such as 200, 200,202 or 200-204.",
             update_allowed=True,
         ),
         "http_method": declare.choice(
             ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "OPTIONS", "CONNECT", "PATCH"],
-            "HTTP method of the question.",
+            "HTTP method of the check.",
             update_allowed=True,
         ),
         "max_retries": declare.integer(
-            "After so many failures a server is taken for ill.",
+            "Number of failures after which a member is unhealthy.",
             required=True,
             update_allowed=True,
             constraints=(Range(min=1, max=10),),
@@ -51,17 +49,17 @@ class HealthMonitor(MakesWay, Balanced):
         "pool": declare.by_name("octavia.pool", "Pool", required=True),
         "tenant_id": declare.TENANT_ID,
         "timeout": declare.at_least(
-            0, "Seconds in which an answer must come.", required=True, update_allowed=True
+            0, "Timeout of a check in seconds.", required=True, update_allowed=True
         ),
         "type": declare.choice(
-            ["PING", "TCP", "HTTP", "HTTPS", "UDP-CONNECT"], "How servers are asked.", required=True
+            ["PING", "TCP", "HTTP", "HTTPS", "UDP-CONNECT"], "Type of the check.", required=True
         ),
-        "url_path": declare.string("Path that is asked for over HTTP.", update_allowed=True),
+        "url_path": declare.string("URL path of an HTTP check.", update_allowed=True),
     }
     attributes = {"pools": Attribute("Ids of the pools.", Type.LIST), "show": declare.SHOW}
 
     def occupants(self, call: Call) -> Sequence[str]:
-        """Return the health monitor of the pool, beside which the service makes no other."""
+        """Return the health monitor of the pool. Octavia refuses a second one."""
         pool, listed = call.properties["pool"], self.of(call).select(call.cloud)
         return [
             str(each["id"])

@@ -1,4 +1,4 @@
-"""OS::Octavia::L7Policy: what a listener does with requests that match rules."""
+"""OS::Octavia::L7Policy: an action of a listener for requests that match rules."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class L7Policy(Balanced):
     """An L7 policy."""
 
     type_name = "OS::Octavia::L7Policy"
-    description = "What becomes of the requests that match its rules."
+    description = "An action for requests that match its rules."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "l7policy"]
     field_names = {"listener": "listener_id", "redirect_pool": "redirect_pool_id"}
@@ -30,7 +30,7 @@ class L7Policy(Balanced):
     properties = {
         "action": declare.choice(
             ["REJECT", "REDIRECT_TO_POOL", "REDIRECT_TO_URL"],
-            "What becomes of the requests.",
+            "Action for the requests.",
             required=True,
             update_allowed=True,
         ),
@@ -39,19 +39,19 @@ class L7Policy(Balanced):
         "listener": declare.by_name("octavia.listener", "Listener", required=True),
         "name": declare.NAME,
         "position": declare.number(
-            "Place among the policies of the listener, from 1.",
+            "Position among the policies of the listener, from 1.",
             update_allowed=True,
             constraints=(Range(min=1),),
         ),
         "redirect_pool": declare.by_name(
-            "octavia.pool", "Pool that gets the requests", update_allowed=True
+            "octavia.pool", "Pool that receives the requests", update_allowed=True
         ),
-        "redirect_url": declare.string("Address to which clients are sent.", update_allowed=True),
+        "redirect_url": declare.string("URL that clients are redirected to.", update_allowed=True),
     }
     attributes = {"rules": Attribute("Ids of the rules.", Type.LIST), "show": declare.SHOW}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields; a place behind the last policy is the one after it."""
+        """Return the properties. A position beyond the last policy becomes the next free one."""
         told = super().properties_of(call, found)
         given, live = call.properties.get("position"), found.get("position")
         if given is not None and live is not None and live < given:
@@ -59,7 +59,7 @@ class L7Policy(Balanced):
         return told
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return each action needs its target."""
+        """Check that each action has its target."""
         action = properties.get("action")
         needed = _TARGETS.get(action) if isinstance(action, str) else None
         if needed is None or properties.get(needed) is not None:

@@ -1,6 +1,6 @@
 """OS::Octavia::L7Rule: a condition of an L7 policy.
 
-Rules have neither name nor description: a lost create is the one that was not there before.
+Rules have neither name nor description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class L7Rule(Balanced):
     """An L7 rule."""
 
     type_name = "OS::Octavia::L7Rule"
-    description = "A condition that requests meet, or do not."
+    description = "A condition for requests."
     support = since("10.0.0")
     collection = collection("load_balancer", "rule", path="/lbaas/l7policies/{}/rules")
     parent_property = "l7policy"
@@ -26,12 +26,12 @@ class L7Rule(Balanced):
         "admin_state_up": declare.ADMIN_STATE_UP,
         "compare_type": declare.choice(
             ["REGEX", "STARTS_WITH", "ENDS_WITH", "CONTAINS", "EQUAL_TO"],
-            "How the value is compared.",
+            "Comparison operator.",
             required=True,
             update_allowed=True,
         ),
         "invert": declare.boolean(
-            "Whether requests match that do not fulfil the condition.",
+            "Whether the condition is inverted.",
             default=False,
             update_allowed=True,
         ),
@@ -39,9 +39,9 @@ class L7Rule(Balanced):
         "l7policy": declare.by_name("octavia.l7policy", "L7 policy", required=True),
         "type": declare.choice(
             ["HOST_NAME", "PATH", "FILE_TYPE", "HEADER", "COOKIE"],
-            "Part of the request that is compared.",
+            "Part of the request to compare.",
             required=True,
             update_allowed=True,
         ),
-        "value": declare.string("What it is compared with.", required=True, update_allowed=True),
+        "value": declare.string("Value to compare with.", required=True, update_allowed=True),
     }

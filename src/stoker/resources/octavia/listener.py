@@ -1,4 +1,4 @@
-"""OS::Octavia::Listener: a port on which a load balancer takes connections."""
+"""OS::Octavia::Listener: a port on which a load balancer accepts connections."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Listener(Balanced):
     """A listener."""
 
     type_name = "OS::Octavia::Listener"
-    description = "A port of a load balancer, and what becomes of its traffic."
+    description = "A port on which a load balancer accepts connections."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "listener"]
     field_names = {
@@ -27,22 +27,22 @@ class Listener(Balanced):
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "allowed_cidrs": declare.sequence(
-            "Networks that may connect; all if none is given.",
+            "Networks that may connect; all if none are given.",
             update_allowed=True,
             support=since("14.0.0"),
             items=declare.checked("net_cidr", "A network."),
         ),
         "connection_limit": declare.at_least(
             -1,
-            "How many connections there may be at a time, or -1.",
+            "Maximum number of concurrent connections; -1 for no limit.",
             default=-1,
             update_allowed=True,
         ),
         "default_pool": declare.by_name(
-            "octavia.pool", "Pool that gets the traffic", update_allowed=True
+            "octavia.pool", "Pool that receives the traffic", update_allowed=True
         ),
         "default_tls_container_ref": declare.string(
-            "Secret with the certificate and its key, for TLS that ends here.", update_allowed=True
+            "Secret with certificate and key, for TLS termination.", update_allowed=True
         ),
         "description": declare.string(
             "Description of the object.", default="", update_allowed=True
@@ -58,12 +58,12 @@ class Listener(Balanced):
             "The port.", required=True, constraints=(Range(min=1, max=65535),)
         ),
         "sni_container_refs": declare.sequence(
-            "Secrets with certificates for further names.", update_allowed=True
+            "Secrets with certificates for additional host names.", update_allowed=True
         ),
         "tenant_id": declare.TENANT_ID,
     }
     attributes = {
-        "default_pool_id": Attribute("Id of the pool that gets the traffic.", Type.STRING),
+        "default_pool_id": Attribute("Id of the pool that receives the traffic.", Type.STRING),
         "loadbalancers": Attribute("Ids of the load balancers.", Type.LIST),
         "show": declare.SHOW,
     }

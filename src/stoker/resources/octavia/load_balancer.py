@@ -1,4 +1,4 @@
-"""OS::Octavia::LoadBalancer: an address behind which servers share the load."""
+"""OS::Octavia::LoadBalancer: an address whose traffic is distributed over servers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class LoadBalancer(Balanced):
     """A load balancer."""
 
     type_name = "OS::Octavia::LoadBalancer"
-    description = "An address whose traffic is spread over several servers."
+    description = "An address whose traffic is distributed over servers."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "loadbalancer"]
     field_names = {
@@ -26,7 +26,9 @@ class LoadBalancer(Balanced):
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "availability_zone": declare.by_name(
-            "octavia.availabilityzone", "Zone of the load balancers", support=since("17.0.0")
+            "octavia.availabilityzone",
+            "Availability zone of the load balancer",
+            support=since("17.0.0"),
         ),
         "description": declare.string(
             "Description of the object.", default="", update_allowed=True
@@ -35,9 +37,9 @@ class LoadBalancer(Balanced):
             "octavia.flavor", "Flavor of the load balancer", support=since("14.0.0")
         ),
         "name": declare.NAME,
-        "provider": declare.string("Driver that provides the load balancer."),
+        "provider": declare.string("Provider of the load balancer."),
         "tenant_id": declare.by_name("keystone.project", "Project that owns the load balancer"),
-        "vip_address": declare.checked("ip_addr", "The address itself, to request a specific one."),
+        "vip_address": declare.checked("ip_addr", "Specific address to request."),
         "vip_subnet": declare.by_name("neutron.subnet", "Subnet of the address", required=True),
     }
     attributes = {

@@ -1,4 +1,4 @@
-"""OS::Octavia::Pool: servers among which a load balancer spreads traffic."""
+"""OS::Octavia::Pool: members that share the traffic of a listener."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Pool(Balanced):
     """A pool."""
 
     type_name = "OS::Octavia::Pool"
-    description = "A group of servers that share the traffic of a listener."
+    description = "A group of members that share the traffic of a listener."
     support = since("10.0.0")
     collection = KINDS["load-balancer", "pool"]
     field_names = {"listener": "listener_id", "loadbalancer": "loadbalancer_id"}
@@ -30,34 +30,34 @@ class Pool(Balanced):
         ),
         "lb_algorithm": declare.choice(
             ["ROUND_ROBIN", "LEAST_CONNECTIONS", "SOURCE_IP", "SOURCE_IP_PORT"],
-            "How the next server is chosen.",
+            "Algorithm that chooses the member.",
             required=True,
             update_allowed=True,
         ),
-        "listener": declare.by_name("octavia.listener", "Listener whose traffic the pool gets"),
+        "listener": declare.by_name("octavia.listener", "Listener whose traffic the pool receives"),
         "loadbalancer": declare.by_name(
             "octavia.loadbalancer", "Load balancer, for a pool without a listener"
         ),
         "name": declare.NAME,
         "protocol": declare.choice(
             ["TCP", "HTTP", "HTTPS", "TERMINATED_HTTPS", "PROXY", "UDP"],
-            "Protocol in which the servers are talked to.",
+            "Protocol of the connections to members.",
             required=True,
         ),
         "session_persistence": declare.mapping(
-            "How requests of a client find the same server again.",
+            "How requests of a client are sent to the same member.",
             update_allowed=True,
             entries={
                 "cookie_name": declare.string("Name of the cookie, for APP_COOKIE."),
                 "type": declare.choice(
                     ["SOURCE_IP", "HTTP_COOKIE", "APP_COOKIE"],
-                    "What a client is recognised by.",
+                    "Type of the session persistence.",
                     required=True,
                 ),
             },
         ),
         "tls_enabled": declare.boolean(
-            "Whether the servers are talked to with TLS.",
+            "Whether connections to members use TLS.",
             default=False,
             update_allowed=True,
             support=since("14.0.0"),
@@ -71,7 +71,7 @@ class Pool(Balanced):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """Return a pool belongs to a listener or to a load balancer; a cookie has a name."""
+        """Check that there is a listener or a load balancer, and a cookie name where it applies."""
         found = []
         if properties.get("listener") is None and properties.get("loadbalancer") is None:
             message = "one of listener and loadbalancer must be given"

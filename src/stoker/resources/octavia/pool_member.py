@@ -1,6 +1,6 @@
-"""OS::Octavia::PoolMember: a server of a pool.
+"""OS::Octavia::PoolMember: a server in a pool.
 
-Members have names in the service, though not in templates: a lost create is found by that.
+Members have names in Octavia, but not in templates, so a lost create is found by name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ class PoolMember(Balanced):
     """A member of a pool."""
 
     type_name = "OS::Octavia::PoolMember"
-    description = "A server that takes a share of the traffic of a pool."
+    description = "A server that receives a share of a pool's traffic."
     support = since("10.0.0")
     collection = collection("load_balancer", "member", path="/lbaas/pools/{}/members")
     parent_property = "pool"
@@ -26,11 +26,9 @@ class PoolMember(Balanced):
     properties = {
         "address": declare.checked("ip_addr", "Address of the server.", required=True),
         "admin_state_up": declare.ADMIN_STATE_UP,
-        "monitor_address": declare.checked(
-            "ip_addr", "Address that the health monitor asks, if it is another."
-        ),
+        "monitor_address": declare.checked("ip_addr", "Address for health checks, if it differs."),
         "monitor_port": declare.integer(
-            "Port that the health monitor asks, if it is another.",
+            "Port for health checks, if it differs.",
             constraints=(Range(min=1, max=65535),),
         ),
         "pool": declare.by_name("octavia.pool", "Pool", required=True),
@@ -42,7 +40,7 @@ class PoolMember(Balanced):
             "Tags of the object.", update_allowed=True, support=since("13.0.0")
         ),
         "weight": declare.integer(
-            "Share of the traffic, compared with the other members.",
+            "Weight of the member.",
             default=1,
             update_allowed=True,
             constraints=(Range(min=0, max=256),),

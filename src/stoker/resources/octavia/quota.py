@@ -1,4 +1,4 @@
-"""OS::Octavia::Quota: how much of load balancing a project may have."""
+"""OS::Octavia::Quota: limits of load balancing for a project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Quota(ProjectQuota):
     """The load balancing quota of a project. For administrators only."""
 
     type_name = "OS::Octavia::Quota"
-    description = "How much of load balancing a project may have."
+    description = "Limits of load balancing for a project."
     service = "load-balancer"
     support = since("14.0.0")
     proxy = "load_balancer"

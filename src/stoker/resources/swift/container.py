@@ -23,35 +23,35 @@ class Container(ObjectContainer):
 
     properties = {
         "PurgeOnDelete": declare.boolean(
-            "Whether the objects are deleted with the container.",
+            "Delete the objects together with the container.",
             default=False,
             support=since("2015.1"),
         ),
         "X-Account-Meta": declare.mapping("Metadata of the whole account.", default={}),
         "X-Container-Meta": declare.mapping("Metadata of the container.", default={}),
-        "X-Container-Read": declare.string("Who may read the objects."),
-        "X-Container-Write": declare.string("Who may write objects."),
+        "X-Container-Read": declare.string("Access list for reading objects."),
+        "X-Container-Write": declare.string("Access list for writing objects."),
         "name": declare.string("Name of the container. If not given, a name is generated."),
     }
     attributes = {
-        "BytesUsed": Attribute("How many bytes the objects have.", Type.INTEGER),
+        "BytesUsed": Attribute("Total size of the objects in bytes.", Type.INTEGER),
         "DomainName": Attribute("Host of the object store.", Type.STRING),
-        "HeadContainer": Attribute("The headers of the container.", Type.MAP),
-        "ObjectCount": Attribute("How many objects there are.", Type.INTEGER),
-        "RootURL": Attribute("Address of the account.", Type.STRING),
-        "WebsiteURL": Attribute("Address of the container.", Type.STRING),
+        "HeadContainer": Attribute("Headers of the container.", Type.MAP),
+        "ObjectCount": Attribute("Number of objects.", Type.INTEGER),
+        "RootURL": Attribute("URL of the account.", Type.STRING),
+        "WebsiteURL": Attribute("URL of the container.", Type.STRING),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Make the container, and set the metadata of the account."""
+        """Create the container, and set metadata of the account."""
         account = as_texts(call.properties.get("X-Account-Meta"))
         if account:
             set_account(call, {f"X-Account-Meta-{key}": text for key, text in account.items()})
         return super().create(call)
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
-        """Return the access lists and the metadata."""
+        """Return the headers for access lists and metadata."""
         metadata = as_texts(properties.get("X-Container-Meta"))
         told = {f"X-Container-Meta-{key}": text for key, text in metadata.items()}
         for name in ("X-Container-Read", "X-Container-Write"):

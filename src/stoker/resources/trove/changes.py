@@ -1,4 +1,4 @@
-"""How instances change: by actions, and by requests on their databases and users."""
+"""Changes database instances: by actions, and by requests for databases and users."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 INSTANCES = collection("database", "instance")
-_STEP = "step"  # key of the progress: the number of sent steps
+_STEP = "step"  # Key of the progress: number of steps that were sent.
 
 
 def updated(type_: RestResource, call: Call) -> Outcome:
-    """Send the next step; when all are done and the instance rests, the update is done."""
+    """Send the next step; the update is done after the last one, when the instance is idle."""
     found = INSTANCES.get(call.cloud, call.object_id)
     outcome = type_.judge(call, found)
     if not isinstance(outcome, Done):
@@ -50,24 +50,24 @@ def _grow(call: Call) -> None:
 
 
 def databases_of(call: Call) -> list[Mapping[str, Any]]:
-    """Those of the databases of the property that there are."""
+    """Return the databases of the property that exist."""
     present = {each["name"] for each in _listed(call, "databases")}
     return [each for each in call.properties.get("databases") or () if each["name"] in present]
 
 
 def users_of(call: Call) -> list[Mapping[str, Any]]:
-    """Those of the users of the property that there are."""
+    """Return the users of the property that exist."""
     present = {each["name"] for each in _listed(call, "users")}
     return [each for each in call.properties.get("users") or () if each["name"] in present]
 
 
 def set_databases(call: Call) -> None:
-    """Remove databases that are not wanted any more, and make new ones."""
+    """Delete unwanted databases, and create missing ones."""
     _set(call, "databases", lambda each: dict(each))
 
 
 def set_users(call: Call) -> None:
-    """Remove users that are not wanted any more or are others now, and make new ones."""
+    """Delete unwanted and changed users, and create missing ones."""
     _set(call, "users", _user)
 
 

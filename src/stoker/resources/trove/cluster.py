@@ -1,6 +1,6 @@
-"""OS::Trove::Cluster: databases that work together.
+"""OS::Trove::Cluster: a database cluster.
 
-Clusters have no description: one that the user has named is found among those of its name.
+Clusters have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TroveCluster(RestResource):
     """A cluster of databases."""
 
     type_name = "OS::Trove::Cluster"
-    description = "Databases that work together."
+    description = "A database cluster."
     service = "database"
     has_data = True
     support = since("2015.1")
@@ -46,7 +46,7 @@ class TroveCluster(RestResource):
 
     properties = {
         "datastore_type": declare.string(
-            "Kind of the database.", required=True, constraints=(Length(max=255),)
+            "Type of the database.", required=True, constraints=(Length(max=255),)
         ),
         "datastore_version": declare.string(
             "Version of the database.", required=True, constraints=(Length(max=255),)
@@ -70,7 +70,9 @@ class TroveCluster(RestResource):
                     },
                 ),
                 "volume_size": declare.integer(
-                    "GiB of the volume.", required=True, constraints=(Range(min=1, max=150),)
+                    "Size of the volume in GiB.",
+                    required=True,
+                    constraints=(Range(min=1, max=150),),
                 ),
             },
         ),
@@ -86,13 +88,13 @@ class TroveCluster(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the kind of the database, and the members in the service's words."""
+        """Return the type of the database, and the members in Trove's format."""
         store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
         members = [_member(each) for each in properties.get("instances") or ()]
         return {"datastore": store, "instances": members}
 
     def judge(self, call: Call, found: Object) -> Outcome:
-        """Done when the service has nothing to do with the cluster any more."""
+        """Return Done when Trove has no task for the cluster any more."""
         task = str((found.get("task") or {}).get("name", "NONE"))
         if task != "NONE":
             return Wait(polling_pause(call), str(found["id"]), reason=f"cluster is {task}")
@@ -102,11 +104,11 @@ class TroveCluster(RestResource):
         return super().judge(call, found)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the name and the kind of the database."""
+        """Return the name and the type of the database."""
         store = found.get("datastore") or {}
         told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
         return {**told, "name": found.get("name")}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all clusters: the list cannot be narrowed."""
+        """List all clusters. Trove cannot filter them by name."""
         return _CLUSTERS.select(call.cloud)

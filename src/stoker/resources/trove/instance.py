@@ -1,6 +1,6 @@
-"""OS::Trove::Instance: a database.
+"""OS::Trove::Instance: a database server.
 
-Instances have no description: one that the user has named is found among those of its name.
+Instances have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _PLAIN = ("availability_zone", "replica_count", "replica_of")
 
 
 class TroveInstance(RestResource):
-    """A database."""
+    """A database server."""
 
     type_name = "OS::Trove::Instance"
-    description = "A server with a database."
+    description = "A database server."
     service = "database"
     has_data = True
     support = since("2014.1")
@@ -57,7 +57,7 @@ class TroveInstance(RestResource):
             update_allowed=True,
             entries={
                 "character_set": declare.string("Character set of the database.", default="utf8"),
-                "collate": declare.string("Order of the letters.", default="utf8_general_ci"),
+                "collate": declare.string("Collation of the database.", default="utf8_general_ci"),
                 "name": declare.string(
                     "Name of the database.",
                     required=True,
@@ -68,7 +68,7 @@ class TroveInstance(RestResource):
                 ),
             },
         ),
-        "datastore_type": declare.string("Kind of the database.", constraints=(Length(max=255),)),
+        "datastore_type": declare.string("Type of the database.", constraints=(Length(max=255),)),
         "datastore_version": declare.string(
             "Version of the database.", constraints=(Length(max=255),)
         ),
@@ -87,13 +87,11 @@ class TroveInstance(RestResource):
                 "port": declare.by_name("neutron.port", "Port"),
             },
         ),
-        "replica_count": declare.integer("How many copies are made.", support=since("5.0.0")),
-        "replica_of": declare.string(
-            "Id of the instance that this is a copy of.", support=since("5.0.0")
-        ),
-        "restore_point": declare.string("Id of the backup that the databases come from."),
+        "replica_count": declare.integer("Number of replicas.", support=since("5.0.0")),
+        "replica_of": declare.string("Id of the instance to replicate.", support=since("5.0.0")),
+        "restore_point": declare.string("Id of the backup to restore."),
         "size": declare.integer(
-            "GiB of the volume.",
+            "Size of the volume in GiB.",
             required=True,
             update_allowed=True,
             only_grows=True,
@@ -106,14 +104,16 @@ class TroveInstance(RestResource):
             sensitive=True,
             entries={
                 "databases": declare.sequence(
-                    "Databases that the user may use.",
+                    "Databases that the user has access to.",
                     required=True,
                     update_allowed=True,
                     constraints=(Length(min=1),),
                     items=declare.string(),
                 ),
                 "host": declare.string(
-                    "Address from which the user may connect.", default="%", update_allowed=True
+                    "Host from which the user may connect; % matches any.",
+                    default="%",
+                    update_allowed=True,
                 ),
                 "name": declare.string(
                     "Name of the user.",
@@ -140,7 +140,7 @@ class TroveInstance(RestResource):
     }
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the instance in the service's words."""
+        """Return the fields of the instance in Trove's format."""
         store = {name: properties.get(f"datastore_{name}") for name in ("type", "version")}
         backup, size = properties.get("restore_point"), properties.get("size")
         own = {name: properties.get(name) for name in _PLAIN}
@@ -156,11 +156,12 @@ class TroveInstance(RestResource):
         )
 
     def update(self, call: Call) -> Outcome:
-        """Rename, resize, and change databases and users, one after another."""
+        """Rename and resize the instance, and change databases and users, one step after
+        another."""
         return updated(self, call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the name, the flavor and the size, and the kind of the database."""
+        """Return the name, the flavor, the size, and the type of the database."""
         store = found.get("datastore") or {}
         told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
         return {
@@ -171,11 +172,11 @@ class TroveInstance(RestResource):
         }
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all instances: the list cannot be narrowed."""
+        """List all instances. Trove cannot filter them by name."""
         return INSTANCES.select(call.cloud)
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the name of the server, and the address of the database in it."""
+        """Return the name of the server, and the URL of the database."""
         name = found.get("hostname") or next(iter(found.get("ip") or ()), None)
         href = next((each["href"] for each in found.get("links") or ()), None)
         return {"hostname": name, "href": href}

@@ -1,4 +1,4 @@
-"""Networks of databases, as the service takes them."""
+"""Networks of databases in Trove's format."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ _WIRE = {"fixed_ip": "v4-fixed-ip", "network": "net-id", "port": "port-id"}
 
 
 def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Object] | None:
-    """Return the networks, or None where none are given."""
+    """Return the networks, or None if none are given."""
     return [rename_fields(each, _WIRE) for each in networks] if networks else None

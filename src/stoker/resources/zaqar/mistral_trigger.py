@@ -1,4 +1,4 @@
-"""OS::Zaqar::MistralTrigger: a workflow that runs for each message of a queue."""
+"""OS::Zaqar::MistralTrigger: starts a workflow for each message of a queue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class MistralTrigger(Subscriber):
     """A trigger of a workflow."""
 
     type_name = "OS::Zaqar::MistralTrigger"
-    description = "Runs a workflow for each message of a queue."
+    description = "Starts a workflow for each message of a queue."
     support = since("8.0.0")
 
     properties = {
@@ -47,7 +47,7 @@ class MistralTrigger(Subscriber):
         return {"ttl": properties["ttl"], "options": {"post_data": json.dumps(execution)}}
 
     def creation_body(self, call: Call) -> Object:
-        """Return the subscription of the workflow service, which acts with the user's trust."""
+        """Return the subscription of the workflow service, which uses a trust of the user."""
         endpoint = call.cloud.workflow.get_endpoint_data()
         if endpoint is None:
             raise RequestError("the cloud has no workflow service, which this type needs")
@@ -55,7 +55,7 @@ class MistralTrigger(Subscriber):
         return {**super().creation_body(call), "subscriber": subscriber}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the workflow and its input, out of what is sent for each message."""
+        """Return the workflow and its input, from the request that is sent for each message."""
         execution = json.loads((found.get("options") or {}).get("post_data") or "{}")
         params = dict(execution.get("params") or {})
         env = {k: v for k, v in (params.pop("env", None) or {}).items() if k != "notification"}

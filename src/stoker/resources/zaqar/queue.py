@@ -1,6 +1,6 @@
-"""OS::Zaqar::Queue: a queue of messages. Its id is its name.
+"""OS::Zaqar::Queue: a message queue. Its id is its name.
 
-The service makes a queue that is there already no second time: such a queue belongs to others.
+Zaqar does not create an existing queue again. Such a queue belongs to others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ZaqarQueue(ManagedType):
     """A queue."""
 
     type_name = "OS::Zaqar::Queue"
-    description = "A queue of messages."
+    description = "A message queue."
     service = "message"
     support = since("2014.2")
     unique = True
@@ -33,13 +33,13 @@ class ZaqarQueue(ManagedType):
     physical_name_limit = 64
 
     properties = {
-        "metadata": declare.mapping("Anything that is kept with the queue.", update_allowed=True),
+        "metadata": declare.mapping("Metadata of the queue.", update_allowed=True),
         "name": declare.string(
             "Name of the queue. If not given, a name is generated.", constraints=(Length(max=64),)
         ),
     }
     attributes = {
-        "href": Attribute("Path of the queue at the service."),
+        "href": Attribute("Path of the queue."),
         "queue_id": Attribute(
             "Name of the queue.", support=hidden("6.0.0", deprecated("2015.1", was="2014.1"))
         ),
@@ -47,18 +47,18 @@ class ZaqarQueue(ManagedType):
     }
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the name is a generated one, which carries the token."""
+        """Return whether the name was generated. It ends with the token then."""
         return not properties.get("name")
 
     def create(self, call: Call) -> Outcome:
-        """Make the queue."""
+        """Create the queue."""
         name = str(call.properties.get("name") or call.physical_name)
         metadata = call.properties.get("metadata") or {}
         _QUEUES.ask(call.cloud, "PUT", _QUEUES.at(name), json=metadata)
         return Done(name, _names(name))
 
     def update(self, call: Call) -> Outcome:
-        """Change what is kept with the queue."""
+        """Change the metadata of the queue."""
         before, after = (
             properties.get("metadata") or {}
             for properties in (call.update.previous, call.properties)
@@ -74,7 +74,7 @@ class ZaqarQueue(ManagedType):
         ]
         changes += [{"op": "remove", "path": f"/metadata/{key}"} for key in before.keys() - after]
         if changes:
-            # the service takes changes in this form only
+            # Zaqar accepts changes of metadata only as JSON patches of this media type.
             answer = call.cloud.message.request(
                 _QUEUES.at(call.object_id),
                 "PATCH",
@@ -86,13 +86,13 @@ class ZaqarQueue(ManagedType):
         return Done()
 
     def delete(self, call: Call) -> Outcome:
-        """Remove the queue with its messages."""
+        """Delete the queue with its messages."""
         if call.physical_id is not None:
             _QUEUES.delete(call.cloud, call.physical_id)
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """Return the queue of that name."""
+        """Return the queue with this name."""
         name = str(call.properties.get("name") or call.physical_name)
         return name if _is_there(call, name) else None
 
@@ -102,7 +102,7 @@ class ZaqarQueue(ManagedType):
         return {**_names(call.object_id), "show": found}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
-        """What is kept with the queue."""
+        """Return the metadata of the queue."""
         if not _is_there(call, call.object_id):
             return None
         found = _QUEUES.ask(call.cloud, "GET", _QUEUES.at(call.object_id))
@@ -110,14 +110,14 @@ class ZaqarQueue(ManagedType):
         return {"name": call.object_id, "metadata": metadata}
 
     def check(self, call: Call) -> Outcome:
-        """Return whether the queue is there."""
+        """Check that the queue exists."""
         if call.physical_id is None or not _is_there(call, call.physical_id):
             return Failed(f"the message queue {call.physical_id} no longer exists")
         return Done()
 
 
 def _is_there(call: Call, name: str) -> bool:
-    """Return whether the service lists the queue: asked for one, it makes it."""
+    """Return whether the queue is in the list. A request for the queue itself would create it."""
     return any(item["name"] == name for item in _QUEUES.select(call.cloud))
 
 

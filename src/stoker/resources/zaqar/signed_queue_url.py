@@ -1,6 +1,6 @@
-"""OS::Zaqar::SignedQueueURL: a signed permission to use a queue.
+"""OS::Zaqar::SignedQueueURL: a signed permission for a queue.
 
-Nothing is kept at the service: a lost create has made nothing.
+Zaqar stores nothing, so there is nothing to find after a lost create.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ZaqarSignedQueueURL(ManagedType):
     """A signature for a queue."""
 
     type_name = "OS::Zaqar::SignedQueueURL"
-    description = "Lets somebody without a token use a queue."
+    description = "A permission to use a queue without a token."
     service = "message"
     support = since("8.0.0")
     unique = True
@@ -32,25 +32,25 @@ class ZaqarSignedQueueURL(ManagedType):
 
     properties = {
         "methods": declare.sequence(
-            "What may be done.",
+            "Permitted HTTP methods.",
             items=declare.choice(["GET", "DELETE", "PATCH", "POST", "PUT"], "An HTTP method."),
         ),
-        "paths": declare.sequence("Parts of the queue that may be used, as messages or claims."),
+        "paths": declare.sequence("Permitted parts of the queue, such as messages or claims."),
         "queue": declare.string("Name of the queue.", required=True),
-        "ttl": declare.integer("For how many seconds the signature holds."),
+        "ttl": declare.integer("Validity of the signature in seconds."),
     }
     attributes = {
-        "expires": Attribute("When the signature ends."),
-        "methods": Attribute("What may be done."),
-        "paths": Attribute("Paths that may be used."),
+        "expires": Attribute("Expiration time of the signature."),
+        "methods": Attribute("Permitted HTTP methods."),
+        "paths": Attribute("Permitted paths."),
         "project": Attribute("Id of the project."),
-        "query_str": Attribute("All of it as the query of an address."),
+        "query_str": Attribute("All values as the query string of a URL."),
         "signature": Attribute("The signature."),
         "show": declare.SHOW,
     }
 
     def create(self, call: Call) -> Outcome:
-        """Have the permission signed."""
+        """Request the signature."""
         body = {name: call.properties[name] for name in ("methods", "paths")}
         body = {name: value for name, value in body.items() if value is not None}
         ttl = call.properties.get("ttl")
@@ -62,15 +62,15 @@ class ZaqarSignedQueueURL(ManagedType):
         return Done(call.physical_name, _attributes(signed), data={"signed": signed})
 
     def delete(self, call: Call) -> Outcome:
-        """Nothing can be taken back: the signature ends by itself."""
+        """Return immediately: a signature cannot be revoked, and expires on its own."""
         return Done()
 
     def find(self, call: Call) -> str | None:
-        """None: what was signed is not kept."""
+        """Return None, since Zaqar stores no signatures."""
         return None
 
     def read(self, call: Call) -> Mapping[str, Any]:
-        """What was signed."""
+        """Return the signature and its scope."""
         signed = dict(call.data.get("signed") or {})
         return {**_attributes(signed), "show": signed}
 

@@ -1,6 +1,6 @@
-"""Subscriptions: to whom a queue passes its messages on.
+"""Base of the subscription types.
 
-A queue has each subscriber once only.
+A queue has each subscriber at most once, so a lost create is found by it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from stoker.schema.resource_type import Call, Done, Outcome
 
 QUEUE_NAME = declare.by_name("zaqar.queue", "Queue", required=True)
 TTL = declare.integer(
-    "For how many seconds messages are passed on.",
+    "Time to live of the subscription in seconds.",
     default=220367260800,
     update_allowed=True,
     constraints=(Range(min=60),),
@@ -40,7 +40,7 @@ class Subscriber(RestResource):
     identity_fields = ("subscriber",)
 
     def create(self, call: Call) -> Outcome:
-        """Make the subscription, whose id has another name in the answer."""
+        """Create the subscription. The response has the id under another name."""
         if call.physical_id is not None:
             return Done()
         where = self.of(call)
@@ -52,16 +52,16 @@ class Subscriber(RestResource):
         return Done(str(made["subscription_id"]))
 
     def candidates(self, call: Call) -> list[Object]:
-        """Return the subscription of the same subscriber; the list is not narrowed."""
+        """Return the subscription of the same subscriber. Zaqar cannot filter the list."""
         wanted = self.creation_body(call)["subscriber"]
         listed = self.of(call).select(call.cloud)
         return [item for item in listed if item.get("subscriber") == wanted]
 
     def changed_fields(self, call: Call) -> Object:
-        """Return all fields: what is not sent goes back to its default."""
+        """Return all fields, since Zaqar resets omitted ones to their defaults."""
         return self.creation_body(call)
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """Return the fields; options that were not given are none."""
+        """Return the properties; options that were not given are omitted."""
         told: Mapping[str, Any] = super().properties_of(call, found)
         return {**told, "options": found.get("options") or None}

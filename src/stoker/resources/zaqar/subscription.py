@@ -1,4 +1,4 @@
-"""OS::Zaqar::Subscription: somebody who gets the messages of a queue."""
+"""OS::Zaqar::Subscription: forwards the messages of a queue."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class ZaqarSubscription(Subscriber):
     """A subscription."""
 
     type_name = "OS::Zaqar::Subscription"
-    description = "Passes the messages of a queue on."
+    description = "Forwards the messages of a queue."
     support = since("8.0.0")
 
     properties = {
-        "options": declare.mapping("How messages are passed on.", update_allowed=True),
+        "options": declare.mapping("Options of the subscription.", update_allowed=True),
         "queue_name": QUEUE_NAME,
         "subscriber": declare.string(
-            "Address to which messages are passed on: http, https, mailto or trust+http.",
+            "URL that receives the messages: http, https, mailto or trust+http.",
             required=True,
             update_allowed=True,
         ),
@@ -32,7 +32,7 @@ class ZaqarSubscription(Subscriber):
     }
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
-        """The service knows these kinds of addresses."""
+        """Check that the URL has a supported scheme."""
         subscriber = properties.get("subscriber")
         if not isinstance(subscriber, str) or subscriber.startswith(_SCHEMES):
             return []

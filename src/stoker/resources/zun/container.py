@@ -1,6 +1,6 @@
-"""OS::Zun::Container: a container that runs by itself.
+"""OS::Zun::Container: a single container.
 
-Containers have no description: one that the user has named is found among those of its name.
+Containers have no description, so they cannot hold a marker.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _nets(networks: Sequence[Mapping[str, Any]]) -> list[Object]:
 
 
 def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
-    """Return whether a container with these addresses is in a network, or has a port."""
+    """Return whether the container has an address in the network, or the port."""
     if "port" in net:
         return any(
             each.get("port") == net["port"] for found in addresses.values() for each in found
@@ -38,13 +38,13 @@ def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
 
 
 def _plug(call: Call) -> None:
-    """Detach what is not wanted any more, attach what is new; a create has sent its networks."""
+    """Detach networks that are not wanted, and attach new ones. A create sends its networks."""
     before = _nets(call.update.previous.get("networks") or ())
     wanted = _nets(call.properties.get("networks") or ())
     if not call.update.changed:
         return
     live = _CONTAINERS.get(call.cloud, call.object_id).get("addresses") or {}
-    # a request whose answer was lost has been carried out, and would be refused now
+    # A repeated request would be refused after a lost response, so compare first.
     gone = [each for each in before if each not in wanted and _is_in(each, live)]
     new = [each for each in wanted if each not in before and not _is_in(each, live)]
     for action, nets in (("network_detach", gone), ("network_attach", new)):
@@ -58,7 +58,7 @@ class Container(RestResource):
     """A container."""
 
     type_name = "OS::Zun::Container"
-    description = "A container that the container service runs."
+    description = "A container of the container service."
     service = "application-container"
     support = since("9.0.0")
     collection = _CONTAINERS
@@ -68,25 +68,25 @@ class Container(RestResource):
     follow_up_requests = (FollowUpRequest("networks", _plug),)
 
     properties = {
-        "command": declare.string("What runs in the container."),
-        "cpu": declare.number("Number of processors.", update_allowed=True),
-        "environment": declare.mapping("Variables, by name."),
-        "hints": declare.mapping("Hints on where to run the container.", support=since("10.0.0")),
-        "hostname": declare.string("Name of the host inside.", support=since("10.0.0")),
+        "command": declare.string("Command to run in the container."),
+        "cpu": declare.number("Number of CPUs.", update_allowed=True),
+        "environment": declare.mapping("Environment variables."),
+        "hints": declare.mapping("Scheduler hints.", support=since("10.0.0")),
+        "hostname": declare.string("Host name of the container.", support=since("10.0.0")),
         "image": declare.string("Name of the image.", required=True),
-        "image_driver": declare.choice(["docker", "glance"], "Where the image comes from."),
+        "image_driver": declare.choice(["docker", "glance"], "Driver that provides the image."),
         "image_pull_policy": declare.choice(
-            ["ifnotpresent", "always", "never"], "When the image is fetched."
+            ["ifnotpresent", "always", "never"], "When the image is pulled."
         ),
-        "interactive": declare.boolean("Whether the input stays open."),
-        "labels": declare.mapping("Labels, by name."),
+        "interactive": declare.boolean("Keep the standard input open."),
+        "labels": declare.mapping("Labels of the container."),
         "memory": declare.integer("MiB of memory.", update_allowed=True),
         "mounts": declare.records(
             "Volumes in the container.",
             entries={
-                "mount_path": declare.string("Where the volume is seen.", required=True),
+                "mount_path": declare.string("Path of the volume in the container.", required=True),
                 "volume_id": declare.by_name("cinder.volume", "Volume"),
-                "volume_size": declare.integer("GiB of a new volume."),
+                "volume_size": declare.integer("Size of a new volume in GiB."),
             },
         ),
         "name": declare.NAME,
@@ -100,12 +100,12 @@ class Container(RestResource):
                 "port": declare.by_name("neutron.port", "Port"),
             },
         ),
-        "restart_policy": declare.string("When the container is started again, as on-failure:2."),
+        "restart_policy": declare.string("Restart policy, such as on-failure 2."),
         "security_groups": declare.sequence(
             "Security groups, by name or id.", default=[], support=since("10.0.0")
         ),
-        "tty": declare.boolean("Whether there is a terminal.", support=since("14.0.0")),
-        "workdir": declare.string("Directory in which the command runs."),
+        "tty": declare.boolean("Whether the container has a terminal.", support=since("14.0.0")),
+        "workdir": declare.string("Working directory of the command."),
     }
     attributes = {
         "addresses": Attribute("Addresses, by network.", Type.MAP),
@@ -114,13 +114,13 @@ class Container(RestResource):
     }
 
     def creation_body(self, call: Call) -> Object:
-        """Return the container, and its networks, which change by requests of their own."""
+        """Return the fields, with the networks, which an update changes separately."""
         body = super().creation_body(call)
         networks = call.properties.get("networks")
         return {**body, "run": True, "nets": _nets(networks)} if networks else {**body, "run": True}
 
     def fields(self, properties: Mapping[str, Any]) -> Object:
-        """Return the fields in the service's words."""
+        """Return the fields in Zun's format."""
         body = super().fields(properties)
         for mount in body.get("mounts") or ():
             if "volume_id" in mount:
@@ -136,17 +136,17 @@ class Container(RestResource):
         return rename_fields({**body, "memory": _text(body, "memory"), "cpu": body.get("cpu")})
 
     def changed_fields(self, call: Call) -> Object:
-        """Processors, memory and the name."""
+        """Return the changed fields: CPUs, memory and name."""
         return {k: v for k, v in super().changed_fields(call).items() if v is not None}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
-        """What the service tells as it was given."""
+        """Return the live properties, in the form in which they were given."""
         told = {name: found.get(name) for name in ("name", "image", "cpu", "labels", "environment")}
         memory = found.get("memory")
         return {**told, "memory": None if memory is None else int(str(memory).rstrip("Mmi"))}
 
     def delete(self, call: Call) -> Outcome:
-        """Stop the container and remove it."""
+        """Stop the container, then delete it."""
         if call.physical_id is None or call.progress:
             return super().delete(call)
         with gone_is_fine():
@@ -156,5 +156,5 @@ class Container(RestResource):
         return Done()
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
-        """Return all containers: the list cannot be narrowed."""
+        """List all containers. Zun cannot filter them by name."""
         return _CONTAINERS.select(call.cloud)
