@@ -123,8 +123,12 @@ class ConcurrencyLimit:
                 self._closed_until = max(self._closed_until, now + retry_after)
             if overloaded:
                 self._cut(now, self._bounds.floor)
+            # Errors say nothing about speed: a refusal is often faster than the work.
             elif status < _ERRORS and self._rises(kind, seconds):
+                # Without the minimum, slowness would raise a limit that errors have cut below its
+                # floor.
                 self._cut(now, min(self._bounds.slow_floor, self._size))
+            # Only a used limit grows: an idle service has not shown that it can take more.
             elif self._under_way >= int(self._size) - 1:
                 self._grow()
 
@@ -132,6 +136,7 @@ class ConcurrencyLimit:
         speed = self._speeds.get(kind)
         if speed is None:
             if len(self._speeds) >= _KINDS:
+                # This bounds the memory. The speeds are learned again within a few calls.
                 self._speeds.clear()
             self._speeds[kind] = _Speed(seconds, seconds)
             return False

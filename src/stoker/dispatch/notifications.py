@@ -72,6 +72,8 @@ class NotificationListener:
         async with connection:
             for channel in (CHANNEL, EVENTS) if "events" in self._heard_by else (CHANNEL,):
                 await connection.execute(f"LISTEN {channel}")
+            # Not before LISTEN: from then on no notification is lost, so one read of the state is
+            # enough.
             self._missed()
             while True:
                 async for told in connection.notifies(timeout=CHECK):

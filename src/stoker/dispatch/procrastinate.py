@@ -49,6 +49,8 @@ SPARE = 8  # further turns of low-volume projects that a busy engine takes
 # engine does together costs the database least, so the others help only when it lags.
 PATIENCE = 0.25
 MOST_PATIENCE = 1.0
+# OFFSET 0 keeps the subquery apart. Merged into the outer query, the expanded columns could call
+# the function, which takes a job, once each.
 _FETCH = """
     SELECT (fetched.job).*,
         (SELECT project_id FROM stacks WHERE id = (fetched.job).lock) AS project_id
@@ -158,12 +160,15 @@ class Jobs(manager.JobManager):
 
     async def update_heartbeat(self, worker_id: int) -> None:
         """Send a heartbeat of the worker."""
+        # The lease counts from before the request, because others count from its arrival, which is
+        # never earlier.
         since = clock()
         try:
             await asyncio.wait_for(super().update_heartbeat(worker_id), LEASE_S)
         except _FAULTS as fault:
             log.warning("heartbeat not sent", reason=words_of(fault))
         else:
+            # An expired lease is not renewed: other engines may have acquired the stacks.
             if self._lease.holds:
                 self._lease.renew(since)
         if not self._lease.holds:
@@ -205,7 +210,8 @@ class Jobs(manager.JobManager):
             if rows:
                 return _together(rows)
             if had_room:
-                # the library forgets what it hears while it fetches
+                # The library drops notifications that arrive while it fetches. So a turn that was
+                # announced since then is fetched here.
                 if self._told_at + self._patience < self._fetched_at:
                     return None
                 await asyncio.sleep(self._patience)
@@ -254,11 +260,12 @@ class Jobs(manager.JobManager):
         self._finished.append(job_id)
         if self._recording is None:
             self._recording = asyncio.ensure_future(self._record())
-        # it is for others, too
+        # The recording is shared with other turns: a cancelled one must not cancel it.
         await asyncio.shield(self._recording)
 
     async def _record(self) -> None:
         """Record the ends of all turns that end in this turn of the loop."""
+        # Other turns that end in this round join, so that one statement records all of them.
         await asyncio.sleep(0)
         finished, self._finished, self._recording = self._finished, [], None
         try:
@@ -391,12 +398,16 @@ class Procrastinate:
                 lost.cancel()
                 worker.cancel()
                 await asyncio.gather(worker, return_exceptions=True)
+            # While the database is down, each worker ends immediately. The pause keeps this loop
+            # idle.
             await asyncio.sleep(0.5)
 
     async def _worker(self) -> None:
         try:
             await self._app.run_worker_async(
                 queues=["stoker"],
+                # The library cannot change its limit with the load. fetch_job enforces ours, which
+                # is lower.
                 concurrency=AT_ONCE + SPARE,
                 delete_jobs=jobs.DeleteJobCondition.ALWAYS,
                 install_signal_handlers=False,
@@ -414,6 +425,7 @@ class Procrastinate:
         while True:
             await asyncio.sleep(seconds)
             try:
+                # A statement that hangs must not stop the maintenance for good.
                 async with asyncio.timeout(30):
                     await work()
             except (StoreError, *_FAULTS) as fault:
@@ -436,6 +448,7 @@ class Procrastinate:
             # Due immediately by all clocks: the library would take the time of this machine.
             await self._jobs.retry_job(job, retry_at=_LONG_AGO)
         except exceptions.UniqueViolation:
+            # The waiting turn does the work of this one, which is only deleted.
             with contextlib.suppress(exceptions.ConnectorException):
                 await manager.JobManager.finish_job(
                     self._jobs, job, jobs.Status.FAILED, delete_job=True

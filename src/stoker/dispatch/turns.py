@@ -84,9 +84,12 @@ class Turns(Dispatcher, Observer):
             try:
                 again = await self._ended(stack_id, driver)
             finally:
+                # A cancelled turn must not leave its driver running.
                 self._driving.pop(stack_id).cancel()
                 del self._drivers[stack_id]
         if self._closed:
+            # Other engines find the stack by this turn. Without it, they would find it only by the
+            # slow check for operations without a driver.
             await self._queue.schedule(stack_id, 0)
 
     async def _ended(self, stack_id: str, driver: Driver) -> bool:
@@ -122,6 +125,7 @@ class Turns(Dispatcher, Observer):
         ends: dict[str, End] = {
             operation.id: (operation.status, operation.reason)
             for operation in records_of(change, Operation)
+            # An uncertain commit may not have been written. The driver then has to read the end.
             if certain and operation.status.final
         }
         for stack_id in news.asked:
@@ -148,6 +152,7 @@ class Turns(Dispatcher, Observer):
             if not self._told:
                 self._later(self._look())
             told = self._told.setdefault(stack_id, set())
+            # A known change needs no second notification, but its turn must be consumed as well.
             if not known:
                 told.add(child_id)
 
@@ -174,7 +179,8 @@ class Turns(Dispatcher, Observer):
         try:
             due = await self._queue.consume(stack_ids)
         except StoreError:
-            due = stack_ids  # unknown
+            # The turns may be gone although the response was lost, so all of them count as due.
+            due = stack_ids
         for stack_id in due:
             if stack_id not in self._drivers:
                 # its driver has ended meanwhile, and may not have looked
