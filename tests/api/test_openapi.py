@@ -8,7 +8,6 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from stoker.api.rest import openapi
-from stoker.api.rest.json_schema import schema_of
 from stoker.api.rest.requests.parameters import Parameter
 from stoker.api.rest.router import Router
 from stoker.api.rest.routes import ROUTES
@@ -86,8 +85,3 @@ def test_every_declared_parameter_belongs_to_a_route() -> None:
         if not any(value in route.query for route in ROUTES)
     }
     assert declared == set()
-
-
-def test_a_type_without_a_schema_is_an_error() -> None:
-    with pytest.raises(TypeError, match="has no JSON schema"):
-        schema_of(set[str], {})

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+import msgspec
+
 from stoker.api.rest.faults import EXPLANATIONS, Fault
-from stoker.api.rest.json_schema import Components, schema_of
 from stoker.api.rest.operation import Operation
 from stoker.api.rest.router import POST_BELOW, READ_BELOW
 from stoker.api.rest.routes import ROUTES
 
+_Schemas = Mapping[Any, dict[str, Any]]  # by the type of a body or an answer
 PATH = "/openapi.json"  # path of the document, below the version
 
 _BELOW: Mapping[str, Sequence[str]] = {"{below:read}": READ_BELOW, "{below:post}": POST_BELOW}
@@ -62,13 +64,12 @@ def document(root: str, *, passwords: bool = False) -> dict[str, Any]:
 @cache
 def _made() -> dict[str, Any]:
     """Return the part that is the same for all clients."""
-    components: Components = {}
-    schema_of(Fault, components)
+    schemas, components = _schemas()
     paths: dict[str, Any] = {}
     for operation in ROUTES:
         for path in _spelled_out(operation.path):
             method, item = operation.method.lower(), paths.setdefault(path, _item(path))
-            item[method] = _operation(operation, path, components)
+            item[method] = _operation(operation, path, schemas)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -80,6 +81,19 @@ def _made() -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": components, "responses": _shared_answers()},
     }
+
+
+def _schemas() -> tuple[_Schemas, dict[str, Any]]:
+    """Return the schemas of all bodies and answers, and those that they refer to by name."""
+    kinds: list[Any] = [Fault]
+    for operation in ROUTES:
+        kinds += (
+            [operation.answer] if operation.body is None else [operation.answer, operation.body]
+        )
+    found, components = msgspec.json.schema_components(
+        kinds, ref_template="#/components/schemas/{name}"
+    )
+    return dict(zip(kinds, found, strict=True)), components
 
 
 def _spelled_out(path: str) -> Iterator[str]:
@@ -110,7 +124,7 @@ def _item(path: str) -> dict[str, Any]:
     }
 
 
-def _operation(operation: Operation, path: str, components: Components) -> dict[str, Any]:
+def _operation(operation: Operation, path: str, schemas: _Schemas) -> dict[str, Any]:
     summary, _, details = inspect.cleandoc(operation.handler.__doc__ or "").partition("\n\n")
     words = re.findall(r"\w+", path.removeprefix("/{project_id}"))
     found: dict[str, Any] = {
@@ -118,7 +132,7 @@ def _operation(operation: Operation, path: str, components: Components) -> dict[
         "tags": [operation.handler.__module__.rpartition(".")[2]],
         "summary": " ".join(summary.split()),
         "x-policies": list(operation.rules),
-        "responses": _answers(operation, components),
+        "responses": _answers(operation, schemas),
     }
     if details:
         found["description"] = details
@@ -128,13 +142,12 @@ def _operation(operation: Operation, path: str, components: Components) -> dict[
             for p in operation.query
         ]
     if operation.body is not None:
-        schema = schema_of(operation.body, components)
-        content = {"application/json": {"schema": schema}}
+        content = {"application/json": {"schema": schemas[operation.body]}}
         found["requestBody"] = {"required": True, "content": content}
     return found
 
 
-def _answers(operation: Operation, components: Components) -> dict[str, Any]:
+def _answers(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
     status = operation.status
     success: dict[str, Any] = {"description": _SUCCESSES[status]}
     if status in (201, 302):
@@ -142,8 +155,7 @@ def _answers(operation: Operation, components: Components) -> dict[str, Any]:
     if status in (202, 302):
         success["content"] = {"text/html": {"schema": {"type": "string"}}}
     elif status != 204:
-        schema = schema_of(operation.answer, components)
-        success["content"] = {"application/json": {"schema": schema}}
+        success["content"] = {"application/json": {"schema": schemas[operation.answer]}}
     faults = {f"{each}": {"$ref": f"#/components/responses/{each}"} for each in (401, *_FAULTS)}
     return {f"{status}": success, **faults}
 
