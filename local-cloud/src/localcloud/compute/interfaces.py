@@ -1,7 +1,7 @@
 """Interfaces of servers: the part of their ports that compute stores.
 
 The network service owns ports. A server's document has one entry in ``plugs`` for each interface,
-in order, with the request that it came from, its tag, and the ID of its port once there is one.
+in order. It has the request that it came from, its tag, and the ID of its port once there is one.
 """
 
 from typing import Any

@@ -79,8 +79,8 @@ class LazyService:
     client first calls the service, or when the last process left work for it. A cloud starts in a
     second because it loads no service before its first use.
 
-    The API works with the instance of the service. A service of which other services need a part in
-    the same process is its own instance.
+    The API works with the instance of the service. A service that other services use in the same
+    process is its own instance.
     """
 
     type: str  # in the catalog: compute, network, image, ...

@@ -35,10 +35,8 @@ class Exports:
     """Answers servers that ask for shares."""
 
     def __init__(self) -> None:
+        # Mounts a share for a server; set by the service that has shares. Raises MountRefusedError.
         self.mount: Callable[[MountRequest], Awaitable[None]] | None = None
-        """Mounts a share for a server; set by the service that has shares. Raises
-        MountRefusedError.
-        """
         self._tasks: set[asyncio.Task[None]] = set()
         self._asking: Counter[str] = Counter()
 

@@ -19,8 +19,8 @@ class Resolvers:
     """The name servers that are asked, one after the other, until one does not refuse."""
 
     def __init__(self) -> None:
+        # Address of the cloud's own name server, which only knows the zones of the cloud.
         self.own: tuple[str, int] | None = None
-        """Address and port of the cloud's own one, which only knows its own zones."""
 
     def in_turn(self) -> list[tuple[str, int]]:
         """Return their addresses and ports."""

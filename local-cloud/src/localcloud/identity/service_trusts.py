@@ -1,4 +1,4 @@
-"""Trusts with which services act for their users, and tokens of such trusts."""
+"""Trusts for services that act for their users, and tokens of such trusts."""
 
 from functools import cached_property
 

@@ -45,7 +45,7 @@ class _Certificate(Struct, frozen=True):
 
 
 class Certificates:
-    """The certificates with which listeners terminate TLS."""
+    """The certificates for TLS of listeners."""
 
     def __init__(self, cloud: Cloud) -> None:
         self._cloud = cloud

@@ -1,4 +1,4 @@
-"""Settings with which OpenStack clients find this cloud: shell variables, or a ``clouds.yaml``."""
+"""Settings for OpenStack clients of this cloud: shell variables, or a ``clouds.yaml``."""
 
 import json
 import shlex

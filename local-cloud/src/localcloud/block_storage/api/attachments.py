@@ -1,4 +1,4 @@
-"""The API of attachments, with which a compute service states where volumes are attached (3.27)."""
+"""The API of attachments: a compute service states where volumes are attached (3.27)."""
 
 from uuid import uuid4
 

@@ -30,8 +30,7 @@ class NameServer:
         self._transport: asyncio.DatagramTransport | None = None
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
-        self.address: tuple[str, int] | None = None
-        """Where it is asked; None before it has started."""
+        self.address: tuple[str, int] | None = None  # None before it has started
 
     async def start(self) -> None:
         """Start to answer. It has no effect if the server runs."""

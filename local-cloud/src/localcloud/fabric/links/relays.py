@@ -249,8 +249,7 @@ class Listener:
     ) -> None:
         self._owner = owner or (lambda _: self)
         self._limits = limits
-        self.tls = tls
-        """How new connections speak TLS; None for those that do not."""
+        self.tls = tls  # of new connections; None without TLS
         self._socket = sock
         self._handle = handle
         self._connections: set[asyncio.Task[None]] = set()

@@ -212,10 +212,9 @@ class PlainFabric:
     """
 
     def __init__(self, reasons: Sequence[str] = (), third: int = 0) -> None:
+        # Capabilities of this machine.
         self.capabilities = Capabilities(False, False, False, False, (*reasons, *_LACKS))
-        """What the machine allows."""
-        self.execute: Execute = refuse
-        """Starts commands in servers: never."""
+        self.execute: Execute = refuse  # commands in servers are not supported
         self.resolvers = Resolvers()
         self.exports = Exports()
         self._aliases = _Aliases(third)

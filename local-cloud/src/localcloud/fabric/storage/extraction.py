@@ -69,8 +69,8 @@ class _Source(io.RawIOBase):
 
     def __init__(self, source: IO[bytes]) -> None:
         self._source = source
+        # Bytes of the header that may still be read; None for the content of a file.
         self.header_bytes: int | None = _LONGEST_HEADER
-        """Bytes of the header that may still be read; None for the content of a file."""
 
     def tell(self) -> int:
         return self._source.tell()
@@ -151,10 +151,10 @@ class _Extraction:
         self._target = target
         self._facts = facts
         self._whiteouts = whiteouts
+        # Directories from the target down to that of the last member, with their names.
         self._open: list[tuple[str, int]] = []
-        """Directories from the target down to that of the last member, with their names."""
+        # Their facts come last: a mode may forbid to put files there.
         self._directories: dict[tuple[str, ...], Facts] = {}
-        """Their facts come last: a mode may forbid to put files there."""
 
     def add(self, member: tarfile.TarInfo) -> None:
         """Create the file, directory or link of a member."""

@@ -73,7 +73,7 @@ def _now() -> str:
 
 
 def say_start() -> None:
-    """Print the line with which cloud-init starts."""
+    """Print the first line of cloud-init."""
     say(f"Cloud-init v. {_VERSION} running 'init' at {_now()}. Up {_uptime()} seconds.")
 
 

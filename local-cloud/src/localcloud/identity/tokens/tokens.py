@@ -1,6 +1,6 @@
 """Tokens: sealed statements that survive a restart, and the list of revoked ones.
 
-A token states who authenticated, with which methods and for which scope. It does not state the
+A token states who authenticated, the methods, and the scope. It does not state the
 rights of its owner, which may change: see :mod:`localcloud.identity.tokens.access`.
 """
 

@@ -1,4 +1,4 @@
-"""The requests with which the owner of an image shares it with other projects."""
+"""The requests for sharing an image with other projects."""
 
 from starlette.requests import Request
 from starlette.routing import BaseRoute

@@ -47,8 +47,8 @@ class Images:
         self._directory = cloud.settings.cloud_dir / "images"
         self.records = cloud.store.collection("image.image", index=("owner", "name"))
         self.deleted = cloud.store.collection("image.deleted")
+        # Functions that report whether the root file system of an image is still in use.
         self.holders: list[Callable[[str], bool]] = []
-        """Tell whether the root file system of an image is still needed, deleted or not."""
         self.tasks = cloud.store.collection("image.task", index=("image_id", "status"))
         self.members = cloud.store.collection("image.member", index=("image_id", "member_id"))
 

@@ -1,8 +1,8 @@
 """Payloads of secrets: their types, and their encryption.
 
 Each project has its own key, derived from the cloud's key. The cloud's key is in a file beside the
-database, readable only by its owner. The database alone reveals no payload, and the key of one
-project opens no payload of another.
+database, readable only by its owner. Without that file the database reveals no payload, and the key
+of one project opens no payload of another.
 """
 
 import base64

@@ -26,7 +26,7 @@ class State:
         return self.cloud.now().rstrip("Z")
 
     def ref(self, collection: str, object_id: str) -> str:
-        """Return the URL with which clients refer to an object."""
+        """Return the URL of an object for clients."""
         return f"{self.cloud.settings.url}{PREFIX}/v1/{collection}/{object_id}"
 
     def new(self, who: RequestContext, **fields: Any) -> Document:

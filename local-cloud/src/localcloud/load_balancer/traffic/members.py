@@ -14,12 +14,10 @@ class Member:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self.active = 0
-        """Connections that it serves now."""
-        self.current = 0
-        """Its place in the weighted round; see :meth:`Pool.choose`."""
+        self.active = 0  # connections that it serves now
+        self.current = 0  # its place in the weighted round; see `Pool.choose`
+        # What the health monitor has found; None before the first check, and without one.
         self.well: bool | None = None
-        """What the health monitor has found; None before the first check, and without one."""
 
     @property
     def id(self) -> str:

@@ -29,7 +29,7 @@ _LARGEST_HEAD = 64 << 10
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade", b"expect"}
 )
-# The cookie with which a pool with HTTP_COOKIE persistence finds the member of a client.
+# The cookie that names the member of a client, in pools with HTTP_COOKIE persistence.
 _COOKIE = "SRV"
 Headers = list[tuple[bytes, bytes]]
 
@@ -280,7 +280,7 @@ class _Exchange:
         )
 
     def _security(self) -> Headers:
-        """Return the header that tells clients to use only TLS in future."""
+        """Return the header that restricts clients to TLS in future."""
         listener = self._route.listener
         if listener["hsts_max_age"] is None:
             return []

@@ -35,8 +35,7 @@ class State:
         self.messages = store.collection("messaging.message", index=("queue_id", "claim_id"))
         self.claims = store.collection("messaging.claim", index=("queue_id",))
         self.subscriptions = store.collection("messaging.subscription", index=("queue_id",))
-        self.trusts = Trusts(cloud)
-        """Of those whose subscribers are told with a token."""
+        self.trusts = Trusts(cloud)  # for deliveries with a token
         self.subscriptions.watch(self._forget_trust)
 
     def _forget_trust(self, before: Document | None, after: Document | None) -> None:
@@ -211,6 +210,6 @@ def outliving(message: Document, ttl: int, grace: int, now: int) -> Document:
 
 
 def checksum(body: Any) -> str:
-    """Return the checksum with which a reader verifies a body."""
+    """Return the checksum of a body, for its readers."""
     digest = hashlib.md5(json.dumps(body).encode(), usedforsecurity=False)
     return f"MD5:{digest.hexdigest()}"

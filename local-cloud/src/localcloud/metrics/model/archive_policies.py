@@ -1,4 +1,4 @@
-"""Archive policies: the spans and the aggregation methods with which a metric is stored."""
+"""Archive policies: the granularities and aggregation methods of stored metrics."""
 
 import fnmatch
 from collections.abc import Iterable

@@ -95,7 +95,7 @@ class Selection(Struct, frozen=True):
 
 
 def _after_prefix(names: Sequence[str], prefix: str, low: int, high: int) -> int:
-    """Return the end of the names with the prefix, the first of which is at ``low``."""
+    """Return the end of the names with the prefix. They start at ``low``."""
     return bisect_right(names, prefix, low, high, key=lambda name: name[: len(prefix)])
 
 

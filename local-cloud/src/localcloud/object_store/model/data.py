@@ -45,8 +45,7 @@ class DataFiles:
 
     def __init__(self, directory: Path, largest: int) -> None:
         self._directory = directory
-        self.largest = largest
-        """Bytes that one file may have."""
+        self.largest = largest  # bytes of one file, at most
 
     def start(self, named: Collection[str]) -> None:
         """Make the directory; remove all files but those that are named."""

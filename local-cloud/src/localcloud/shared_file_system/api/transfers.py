@@ -70,7 +70,7 @@ async def show(call: Call, transfer: Document) -> Document:
 
 
 async def create(call: Call) -> Document:
-    """Offer a share. The response contains the key with which another project accepts it."""
+    """Offer a share. The response contains the key for accepting it."""
     body = call.object("transfer")
     share_id = fields.text(body, "share_id") or ""
     error = missing(f"ShareNotFound: Share {share_id} could not be found.")

@@ -30,8 +30,8 @@ class State:
             "share.share", index=("project_id", "share_network_id", "share_server_id")
         )
         self.snapshots = collection("share.snapshot", index=("project_id", "share_id"))
+        # Access rules of shares and of snapshots.
         self.rules = collection("share.rule", index=("owner_id",))
-        """Access rules of shares and of snapshots."""
         self.types = collection("share.type", index=("name",))
         self.networks = collection("share.network", index=("project_id",))
         self.subnets = collection("share.subnet", index=("share_network_id",))

@@ -33,8 +33,8 @@ class Actions:
         self._trusts = trusts
         self._evaluator = evaluator
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        # Called with each action that has ended.
         self.ended: Callable[[Document], None] = lambda _: None
-        """Called with an action that has ended."""
 
     @cached_property
     def _workers(self) -> ThreadPoolExecutor:

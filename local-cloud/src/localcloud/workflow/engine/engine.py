@@ -92,8 +92,8 @@ class Engine:
             except (RunFailedError, EvaluationError, ApiError) as error:
                 await self.end(execution_id, ERROR, str(error))
             except Exception:  # noqa: BLE001  (it must not end unseen)
-                _LOG.exception("execution %s cannot go on", execution_id)
-                await self.end(execution_id, ERROR, "The cloud cannot go on; its log says why.")
+                _LOG.exception("execution %s cannot continue", execution_id)
+                await self.end(execution_id, ERROR, "The cloud cannot continue; its log says why.")
                 return
         self._wakes.set(execution_id)
         if execution["state"] == PAUSED:

@@ -59,10 +59,10 @@ class SubExecutions:
 
     def __init__(self, state: State) -> None:
         self._state = state
+        # Called with the ID of an execution that must continue.
         self.begun: Callable[[str], None] = lambda _: None
-        """Called with the id of an execution that is to go on."""
+        # Called with an execution whose parent does not wait for it any more.
         self.cancel: Callable[[Document], None] = lambda _: None
-        """Called with an execution that nobody waits for any more."""
 
     def begin(
         self, parent: Document, task: Document, name: str, given: Mapping[str, Any], index: int

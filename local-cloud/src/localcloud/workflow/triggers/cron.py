@@ -88,6 +88,6 @@ class Cron:
             told = f"Workflow execution created by cron trigger '{trigger['name']}'."
             self._starts.triggered(trigger, told, {})
         except ApiError as error:
-            _LOG.warning("cron trigger %s began nothing: %s", trigger["name"], error.message)
+            _LOG.warning("cron trigger %s started no execution: %s", trigger["name"], error.message)
         if self._state.cron_triggers.get(trigger["id"]) is None:
             self._trusts.remove(trigger["trust_id"])

@@ -56,7 +56,9 @@ class EventTriggers:
                     trigger, json.dumps(told), {"event_params": self._parameters(event)}
                 )
             except ApiError as error:
-                _LOG.warning("event trigger %s began nothing: %s", trigger["name"], error.message)
+                _LOG.warning(
+                    "event trigger %s started no execution: %s", trigger["name"], error.message
+                )
 
     def _parameters(self, event: Event) -> Mapping[str, Any]:
         return {
