@@ -11,7 +11,7 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.plans import Change
-from stoker.engine.model.stack_policy import LONGEST, denial, fits, read_policy
+from stoker.engine.model.stack_policy import MAX_CHARACTERS, denial, fits, read_policy
 from stoker.kernel.errors import ActionInProgressError, ValidationError
 
 
@@ -76,7 +76,7 @@ def test_policy_needs_an_allow_and_no_deny(
         json.dumps({"Statement": [statement("Allow", Condition={"Bool": {}})]}),
         json.dumps({"Statement": [statement("Allow", Condition={"StringLike": {"X": "y"}})]}),
         "[" * 100_000,
-        " " * (LONGEST + 1),
+        " " * (MAX_CHARACTERS + 1),
     ],
 )
 def test_invalid_policy_is_refused(text: str) -> None:

@@ -1,4 +1,9 @@
-"""Operators' work on a database beside the service, whether it runs or not."""
+"""Work of operators on the database, whether or not the service runs.
+
+Takes the configuration. Each method opens the database, does one thing and closes it; the store
+runs the same code as in the service. The ``stoker`` command calls it.
+Tested by tests/operators.
+"""
 
 from __future__ import annotations
 
@@ -27,27 +32,29 @@ RESET = "Stack status manually reset"  # the reason of rows that an operator has
 
 
 class Keys(Struct, frozen=True):
-    """The keys of encryption, with the number of texts of each."""
+    """The encryption keys, with the number of texts of each."""
 
     newest: str  # id of the key that encrypts
     texts: Mapping[str, int]  # number of texts that each key has encrypted, by its id
 
     @property
     def earlier(self) -> Mapping[str, int]:
-        """Those of keys that are still needed, though they are not the newest."""
+        """Return the numbers of texts of earlier keys that are still needed."""
         return {key: count for key, count in self.texts.items() if key != self.newest and count}
 
 
 class SeenEngine(Struct, frozen=True):
-    """An engine as it last reported, and whether it still does."""
+    """An engine with its last report, and whether it is alive."""
 
     told: EngineRecord
     up: bool
 
 
 class Administration:
-    """The database that options name. Methods raise ValueError (``UnusableDatabaseError``) where it
-    cannot be used, and :class:`stoker.kernel.errors.NotFoundError`.
+    """The database of a configuration.
+
+    Methods raise ``UnusableDatabaseError``, a ValueError, if it cannot be used, and
+    :class:`stoker.kernel.errors.NotFoundError`.
     """
 
     def __init__(self, settings: DatabaseSettings) -> None:
@@ -55,12 +62,12 @@ class Administration:
         self._data_dir = settings.data_dir
 
     def upgrade(self) -> str:
-        """Make the tables, or bring them up to date; the revision."""
+        """Create or upgrade the tables. Return the revision."""
         self._opened().close()
         return REVISION
 
     def revision(self) -> str | None:
-        """The revision of the schema; None for an empty database."""
+        """Return the revision of the schema; None for an empty database."""
         return self._inspection().revision()
 
     def faults(self) -> list[str]:
@@ -72,9 +79,9 @@ class Administration:
         self._inspection().back_up(target)
 
     def copy(self, target: str) -> int:
-        """Copy the database into an empty one, whose URL is given; how many rows.
+        """Copy the database into an empty one with this URL. Return the number of rows.
 
-        Raises UnusableDatabaseError where a service uses one of them.
+        Raises UnusableDatabaseError if a service uses one of them.
         """
         inspection = self._inspection()
         for fault in inspection.faults():
@@ -107,7 +114,7 @@ class Administration:
         return self._with(purge)
 
     def reset_status(self, stack_id: str) -> Sequence[str]:
-        """Set to failed whatever is in progress of a stack and of those nested in it; their ids."""
+        """Set a stack and its nested stacks in progress to failed. Return the ids of these."""
 
         async def reset(opened: OpenStore) -> Sequence[str]:
             store, done, open_ = opened.store, [], [stack_id]
@@ -126,7 +133,7 @@ class Administration:
         return self._with(reset)
 
     def resource_data(self, resource_id: str) -> Mapping[str, Any]:
-        """Return a resource type's data about its object, in clear."""
+        """Return a resource type's data about its object, decrypted."""
 
         async def data(opened: OpenStore) -> Mapping[str, Any]:
             row = await opened.store.watches.resource(resource_id)
@@ -137,7 +144,7 @@ class Administration:
         return self._with(data)
 
     def engines(self) -> Sequence[SeenEngine]:
-        """The engines that share the database; none where one process has it to itself."""
+        """Return the engines that share the database; none for a single process."""
 
         async def seen(engines: SqlEngines) -> Sequence[SeenEngine]:
             now = await engines.now()
@@ -163,8 +170,9 @@ class Administration:
         return self._with(count)
 
     def add_key(self) -> None:
-        """Put a new key into the key file; the one that was there still decrypts."""
-        self._opened().close()  # an upgrade, or a key that does not fit, comes first
+        """Add a new key to the key file. The earlier keys still decrypt."""
+        # Open the database first. It is upgraded, and a wrong key is reported.
+        self._opened().close()
         add_key(self._data_dir)
 
     def reencrypt(self) -> None:
@@ -177,9 +185,9 @@ class Administration:
         self._with(renew)
 
     def drop_earlier_keys(self) -> int:
-        """Forget the keys of the key file but for the newest; how many.
+        """Delete all keys of the key file except the newest. Return the number of deleted ones.
 
-        Raises ValueError where something is still encrypted with them.
+        Raises ValueError if texts are still encrypted with them.
         """
         left = self.keys().earlier
         if left:

@@ -28,7 +28,7 @@ _NOBODY = "!"
 
 
 def sample() -> str:
-    """A file with every rule as a comment, in the form of oslopolicy-sample-generator's."""
+    """Return a file with every rule as a comment, in the form of oslopolicy-sample-generator."""
     purposes = _purposes()
     return "\n".join(line for rule in DEFAULTS for line in _entry(rule, purposes))
 
@@ -53,7 +53,7 @@ def allowed_by(file: Path, roles: frozenset[str]) -> list[str]:
     """Return the rules that permit a caller with these roles in the own project."""
     conf = load()
     importlib.import_module("oslo_policy.opts").set_defaults(conf)
-    # not as a default: those are the whole process's
+    # Do not register defaults. oslo.policy keeps them for the whole process.
     conf.set_override("policy_file", str(file.absolute()), "oslo_policy")
     policies, caller = Policies(conf), Caller("project", "user", "user", roles)
     return [rule.name for rule in ASKED if policies.allows(rule.name, caller)]
@@ -92,7 +92,7 @@ def _entry(rule: Rule, purposes: dict[str, tuple[str, list[str]]]) -> Iterator[s
 
 
 def _findings(rules: Mapping[str, object]) -> Iterator[str]:
-    logging.getLogger("oslo_policy").setLevel(logging.CRITICAL)  # it would log them as well
+    logging.getLogger("oslo_policy").setLevel(logging.CRITICAL)  # The findings are returned.
     check = importlib.import_module("oslo_policy.policy").Rules.from_dict
     referred = {name for text in rules.values() for name in _REFERENCE.findall(str(text))}
     for name, text in rules.items():

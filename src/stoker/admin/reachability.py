@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
 
 _TIMEOUT_SECONDS = 10.0
-# Service types of our own APIs, with the option that replaces the catalog's entry.
+# Service types of our own APIs, each with the option that replaces the catalog's entry.
 _ENDPOINTS = {
     "orchestration": "[clients_heat] url",
     "cloudformation": "[DEFAULT] heat_metadata_server_url",

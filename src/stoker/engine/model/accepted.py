@@ -29,13 +29,13 @@ _BECOMES: Mapping[Change | None, str] = {
 class Accepted(Struct, frozen=True):
     """Changes of the resources of one stack, and of those of its nested stacks."""
 
+    # By resource; without unchanged ones.
     changes: Mapping[str, Change] = field(default_factory=dict)
-    """By name, of all resources that do not stay as they are."""
+    # Known plans of nested stacks, by resource.
     nested: Mapping[str, Accepted] = field(default_factory=dict)
-    """By the resource that a nested stack stands behind, as far as its plan is known."""
 
     def as_data(self) -> dict[str, Any]:
-        """The form in which it is stored: two equal ones are written alike."""
+        """Return the stored form. It is equal for equal plans, as fingerprints need."""
         return {
             "changes": {name: str(self.changes[name]) for name in sorted(self.changes)},
             "nested": {name: self.nested[name].as_data() for name in sorted(self.nested)},
@@ -51,11 +51,12 @@ class Accepted(Struct, frozen=True):
     def departures(self, now: Accepted, *above: str) -> Iterator[str]:
         """Yield the differences of the present plan, one sentence for each resource."""
         for name in sorted(self.changes.keys() | now.changes.keys()):
-            shown, found = self.changes.get(name), now.changes.get(name)
-            if shown in (found, Change.LATER):
+            accepted, present = self.changes.get(name), now.changes.get(name)
+            # The plan said that this depends on a value, so the user has accepted either outcome.
+            if accepted in (present, Change.LATER):
                 continue
             path = "/".join((*above, name))
-            yield f"{path} would be {_BECOMES[found]}, but the plan says {_BECOMES[shown]}"
+            yield f"{path} would be {_BECOMES[present]}, but the plan says {_BECOMES[accepted]}"
         for name in sorted(self.nested.keys() & now.nested.keys()):
             yield from self.nested[name].departures(now.nested[name], *above, name)
 

@@ -15,8 +15,8 @@ _OWN = ("user_id", "project_id", "access")
 _CREDENTIALS = frozenset(
     {*_OWN, "username", "password", "secret", "token", "alarm_url", "signed_url"}
 )
-_LONGEST_ID = 255
-_DEEPEST = 20
+_MAX_ID_CHARACTERS = 255
+_MAX_DEPTH = 20  # bounds the recursion
 
 
 def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -31,18 +31,18 @@ def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
-    """The resources of a document by name, in the form in which they are stored.
+    """Return the resources of a document by name, in their stored form.
 
     Raises :class:`stoker.kernel.errors.ValidationError` (400) for another shape.
     """
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise invalid_document("its stacks are nested too deep")
     found = {}
     for name, entry in section(document, "resources").items():
         if not isinstance(entry, Mapping):
             raise invalid_document(f"the resource {name[:80]} is not an object")
         physical_id = entry.get("resource_id")
-        if not isinstance(physical_id, str | None) or len(physical_id or "") > _LONGEST_ID:
+        if not isinstance(physical_id, str | None) or len(physical_id or "") > _MAX_ID_CHARACTERS:
             raise invalid_document(f"the resource_id of {name[:80]} is not the id of an object")
         found[name] = {
             "physical_id": physical_id,
@@ -53,15 +53,13 @@ def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str,
 
 
 def section(given: Mapping[str, Any], key: str, where: str = "the document") -> Mapping[str, Any]:
-    """A part of a document; empty where there is none. Raises ValidationError (400) if it is no
-    object.
-    """
+    """Return a part of a document, or an empty one. Raises ValidationError (400)."""
     value = given.get(key)
     if not isinstance(value, Mapping | None):
         raise invalid_document(f"{key} of {where[:80]} is not an object")
     return value or {}
 
 
-def invalid_document(what: str) -> ValidationError:
-    """The refusal of a document that cannot be adopted."""
-    return ValidationError(f"Invalid adopt data: {what}", BAD_REQUEST)
+def invalid_document(fault: str) -> ValidationError:
+    """Return the error for a document that cannot be adopted."""
+    return ValidationError(f"Invalid adopt data: {fault}", BAD_REQUEST)

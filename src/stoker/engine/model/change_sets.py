@@ -22,20 +22,16 @@ class ChangeSet(PublicRecord, frozen=True):
     name: str
     created_at: float
     description: str = ""
-    makes: bool = False
-    """The stack is to be made: so far there is nothing but its change sets."""
-    fault: str = ""
-    """Why it cannot be carried out."""
+    makes: bool = False  # it creates its stack, which has only change sets so far
+    fault: str = ""  # the reason why it cannot be executed
     fingerprint: str = ""
-    operation_id: str | None = None
-    """The operation that carries it out."""
-    client_token: str | None = None
-    """That of the client that made it, and a digest of what it asked for."""
-    client_digest: str | None = None
+    operation_id: str | None = None  # the operation that executes it
+    client_token: str | None = None  # of the request that created it
+    client_digest: str | None = None  # of the content of that request
+    # Fields of a StackRequest; stored encrypted.
     request: Mapping[str, Any] = field(default_factory=dict)
-    """Fields of a :class:`stoker.engine.model.requests.StackRequest`; kept encrypted."""
+    # Its plan, for display; stored encrypted.
     shown: Mapping[str, Any] = field(default_factory=dict)
-    """Its plan, for display; stored encrypted."""
 
 
 class ChangeSetExecution(PublicRecord, frozen=True):
@@ -53,10 +49,10 @@ class ChangeSetReads(Protocol):
     """Reads of change sets."""
 
     async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
-        """Return those of a stack, oldest first, without request and plan."""
+        """Return the change sets of a stack, oldest first, without request and plan."""
 
     async def named(self, stack_id: str, name: str) -> ChangeSet | None:
-        """The change set of a stack that has a name, or an id."""
+        """Return the change set of a stack with this name or id."""
 
 
 class Protection(PublicRecord, frozen=True):
@@ -67,17 +63,16 @@ class Protection(PublicRecord, frozen=True):
     """
 
     stack_id: str
-    keeps: bool = False
-    """The stack is not deleted."""
+    keeps: bool = False  # deletes of the stack are rejected
+    # Stack policy for updates; empty for none.
     policy: Mapping[str, Any] = field(default_factory=dict)
-    """Which updates may do what to which resources; empty for anything."""
 
 
 class ProtectionReads(Protocol):
     """Reads of protections."""
 
     async def protection(self, stack_id: str) -> Protection:
-        """Return that of a stack; an empty one if nothing was set."""
+        """Return the protection of a stack; an empty one if nothing was set."""
 
 
 class Detection(PublicRecord, frozen=True):
@@ -86,19 +81,16 @@ class Detection(PublicRecord, frozen=True):
     id: str
     stack_id: str
     started_at: float
-    ended_at: float | None = None
-    """None while it runs."""
-    fault: str = ""
-    """The reason of its failure."""
-    found: Mapping[str, Any] = field(default_factory=dict)
-    """The drift of each resource, by name; stored encrypted."""
+    ended_at: float | None = None  # none while it runs
+    fault: str = ""  # the reason of its failure
+    found: Mapping[str, Any] = field(default_factory=dict)  # drift by resource; stored encrypted
 
 
 class DetectionReads(Protocol):
     """Reads of detections."""
 
     async def detection(self, detection_id: str) -> Detection | None:
-        """One detection."""
+        """Return one detection."""
 
     async def latest(self, stack_id: str) -> Detection | None:
         """Return the newest one of a stack that has ended with a result."""

@@ -12,10 +12,8 @@ from stoker.kernel.addresses import StackAddress
 class ClientToken(Struct, frozen=True):
     """The token of a request."""
 
-    text: str
-    """As the client has chosen it; for each request another one."""
-    digest: str
-    """Of all that is asked for: what differs is another request."""
+    text: str  # chosen by the client, unique for each request
+    digest: str  # of the content of the request
 
 
 class Asked(Struct, frozen=True):

@@ -44,7 +44,7 @@ class Clouds(Protocol):
         """Return the value of ``call.cloud`` for resource types."""
 
     def lookup(self, stack: Stack, lookups: Sequence[NameLookup]) -> Sequence[str]:
-        """The ids that names stand for, in order.
+        """Return the ids of named objects, in order.
 
         Raises :class:`stoker.kernel.errors.NotFoundError` with the name that does not exist.
         """
@@ -53,35 +53,35 @@ class Clouds(Protocol):
         """Return None for each custom constraint, or the reason why the value is wrong."""
 
     def known_faults(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
-        """The same; None also where the cloud cannot say now."""
+        """Return the same as :meth:`check`, and None if the cloud does not respond."""
 
     def lacking(
         self, stack: Stack, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:
-        """For each service and extension ("" for none) None, or why the cloud does not have it."""
+        """Return None for each service and extension ("" for none), or why it is missing."""
 
 
 class Faults(Protocol):
     """Classifies exceptions of a cloud."""
 
     def is_not_found(self, error: Exception) -> bool:
-        """The object does not exist."""
+        """Return whether the error says that the object does not exist."""
 
     def lands_within(self, error: Exception) -> float:
-        """Seconds within which the request may still be done, or has been; 0 if it never is."""
+        """Return the seconds within which the request may take effect; 0 if it never does."""
 
     def retry_after(self, error: Exception, attempt: int) -> float | None:
-        """Seconds until the same call may succeed, or None when it never will."""
+        """Return the seconds until the same call may succeed, or None if it never will."""
 
     def describe(self, error: Exception) -> str:
-        """The cloud's own words, with status and request id; one line."""
+        """Return the message of the cloud in one line, with status and request id."""
 
 
 class SignalCredentialsFactory(Protocol):
     """Makes :class:`stoker.schema.resource_type.SignalCredentials` for a stack."""
 
     def of(self, stack: Stack) -> SignalCredentials:
-        """For the resources of this stack."""
+        """Return the credentials for the resources of a stack."""
 
     def close(self, stack: Stack) -> None:
         """Remove the Keystone project of the stack's signalling. Blocking."""
@@ -91,19 +91,19 @@ class Types(Protocol):
     """The resource types that exist."""
 
     def find(self, type_name: str) -> ResourceType | None:
-        """The type of that exact name, or None."""
+        """Return the type of that exact name, or None."""
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """Return all names, sorted."""
 
 
 class FetchTemplate(Protocol):
     """Fetches templates from the web."""
 
     async def __call__(self, url: str) -> str:
-        """The text at an address; raises :class:`stoker.kernel.errors.Refused`."""
+        """Return the text at an address. Raises :class:`stoker.kernel.errors.RequestError`."""
 
 
 async def fetch_nothing(url: str) -> str:
-    """For a service that fetches no templates."""
+    """Raise ValidationError: the service is configured not to fetch templates."""
     raise ValidationError("this service fetches no templates")

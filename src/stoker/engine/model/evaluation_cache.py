@@ -1,8 +1,11 @@
-"""A cache of evaluations by input; inputs never change.
+"""A cache of evaluations by input. Inputs never change, so an entry is never outdated.
 
 Accepted requests leave their evaluation here for the driver, the views and the next update. The
-cache only saves time: a missing evaluation is computed again. It is bounded in estimated bytes, and
-keeps the two newest evaluations of a stack, which are its present and its desired state.
+cache only saves time: a missing evaluation is computed again.
+
+Invariant: at most 192 MiB by estimate, in which shared parts count once; at most the two newest
+evaluations of a stack, which are its present and its desired state.
+Tested by tests/operations/test_evaluation_cache.py.
 """
 
 from __future__ import annotations
@@ -16,17 +19,15 @@ from stoker.kernel.json_tree import weigh
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
-MOST_BYTES = 192 * 1024 * 1024
-_OF_STACK = 2
-"""Evaluations of one stack."""
+MAX_BYTES = 192 * 1024 * 1024
+_MAX_PER_STACK = 2  # the present state and the desired one
 _RESOURCE_BYTES = 4096
 _VALUE_BYTES = 100
-_MOST_VALUES = 100_000
-"""Values that an estimate counts."""
+_MAX_COUNTED_VALUES = 100_000  # an estimate ends here, after a few milliseconds
 
 
 class _Shared:
-    """Something that several evaluations refer to, which counts once."""
+    """A part that several evaluations refer to, which counts once."""
 
     __slots__ = ("size", "users")
 
@@ -36,23 +37,21 @@ class _Shared:
 
 
 class EvaluationCache:
-    """At most ``most`` bytes in all; the evaluation longest unused is given up first."""
+    """At most ``max_bytes`` in all; the least recently used evaluation is dropped first."""
 
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        self._most = most
+    def __init__(self, max_bytes: int = MAX_BYTES) -> None:
+        self._max_bytes = max_bytes
         self.settled = SettledStacks()
         self._bytes = 0
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
+        # By input, with its own bytes; the least recently used first.
         self._kept: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()
-        """By input, with the bytes that no other has; the one longest unused comes first."""
         self._shared: dict[int, _Shared] = {}
-        self._of_stack: dict[str, list[str]] = {}
-        """The inputs of each stack, the newest last."""
-        self._used: set[str] = set()
-        """Inputs that were asked for since unused ones were last given up."""
+        self._of_stack: dict[str, list[str]] = {}  # input ids by stack, the newest last
+        self._used: set[str] = set()  # input ids read since the last `forget_unused`
 
     def get(self, input_id: str) -> Evaluation | None:
-        """The evaluation of an input, if it is kept."""
+        """Return the evaluation of an input, if it is cached."""
         found = self._kept.get(input_id)
         if found is None:
             return None
@@ -61,20 +60,20 @@ class EvaluationCache:
         return found[0]
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
-        """Keep an evaluation unless the input already has one. Returns the one that is kept."""
+        """Cache an evaluation unless the input already has one. Return the cached one."""
         known = self.get(input_id)
         if known is not None:
             return known
         self._used.add(input_id)
-        # the first one, so that none is reached through many others
+        # Keep the first one. A chain of evaluations that each reuse the one before would hold all.
         self._alike.setdefault(id(evaluation.template), evaluation)
         self._add(input_id, evaluation)
         inputs = self._of_stack.setdefault(evaluation.inputs.identity.stack_id, [])
         inputs.append(input_id)
-        for older in inputs[:-_OF_STACK]:
+        for older in inputs[:-_MAX_PER_STACK]:
             self._drop(older)
         # An evaluation larger than the whole cache is its only entry.
-        while self._bytes > self._most and len(self._kept) > 1:
+        while self._bytes > self._max_bytes and len(self._kept) > 1:
             self._drop(next(iter(self._kept)))
         return evaluation
 
@@ -85,13 +84,11 @@ class EvaluationCache:
         self._used.clear()
 
     def alike(self, template: Template) -> Evaluation | None:
-        """An evaluation of the same template, if there is one."""
+        """Return an evaluation of the same parsed template, if there is one."""
         return self._alike.get(id(template))
 
     def forget_older(self, stack_id: str, input_id: str | None) -> None:
-        """Give up the evaluations of a stack that are older than that of an input, which it has
-        reached; all of them where there is none.
-        """
+        """Drop the evaluations of a stack that are older than that of an input; all for None."""
         inputs = self._of_stack.get(stack_id, [])
         newest = inputs.index(input_id) if input_id in inputs else 0
         for older in inputs[: len(inputs) if input_id is None else newest]:
@@ -124,7 +121,8 @@ class EvaluationCache:
 
 
 def _own_bytes(evaluation: Evaluation) -> int:
-    """Templates without resources count, too, and so do nested ones that were evaluated."""
+    """Estimate the bytes of an evaluation and of its evaluated nested templates."""
+    # Count the template, too. Many stacks without resources would otherwise cost nothing.
     nested = vars(evaluation).get("children", {})
     resources = 1 + len(evaluation.template.resources)
     own = resources * _RESOURCE_BYTES + _bytes_of(evaluation.inputs.parameters)
@@ -144,6 +142,6 @@ def _parts(evaluation: Evaluation) -> tuple[Any, ...]:
 
 
 def _bytes_of(part: Any) -> int:
-    """An estimate, within a few milliseconds: that of larger values ends early."""
-    values, _, octets = weigh(part, _MOST_VALUES, MOST_BYTES)
+    """Estimate the bytes of a part within a few milliseconds."""
+    values, _, octets = weigh(part, _MAX_COUNTED_VALUES, MAX_BYTES)
     return values * _VALUE_BYTES + octets

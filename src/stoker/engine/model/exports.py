@@ -18,8 +18,7 @@ class Export(Record, frozen=True):
     name: str  # unique in a project
     stack_id: str
     stack_name: str
-    value: Any
-    """Kept encrypted."""
+    value: Any  # stored encrypted
 
 
 class Exports(Record, frozen=True):
@@ -35,7 +34,7 @@ class ExportReads(Protocol):
     async def exports(
         self, project_id: str, names: Iterable[str] | None = None
     ) -> Sequence[Export]:
-        """The exports of a project, or those of these names, by name."""
+        """Return the exports of a project, or only those with these names, sorted by name."""
 
     async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
         """The names of the live stacks that use exports, by the name of the export."""

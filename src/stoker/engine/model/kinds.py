@@ -37,61 +37,52 @@ class ChangeRequest(Struct, frozen=True):
     """Bring the stack to the operation's input, or to nothing."""
 
     kind: ClassVar = OperationKind.CHANGE
-    rollback: bool = False
-    """On failure, go back to the input in force at the start of the operation."""
+    rollback: bool = False  # on failure, roll back to the input in force at the start
+    # Columns of the stack to set at the start, as tags and timeout.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """Columns of the stack that change when the operation starts: tags, timeout and such."""
     batches: Batches = field(default_factory=Batches)
-    abandons: bool = False
-    """The objects of what is removed stay in the cloud, whatever the deletion policies say."""
+    abandons: bool = False  # keep all objects in the cloud, regardless of deletion policies
+    # With any other plan, the operation fails before its first action.
     accepted: Accepted | None = None
-    """What the operation may do: with any other plan it ends before its first action."""
+    # The snapshot to restore, and the path to this stack in it: names of resources from the
+    # snapshotted stack down. Empty for none.
     restores: tuple[str, ...] = ()
-    """The snapshot that the objects are brought back to, and the way to this stack in it: names of
-    resources from the stack that was snapshotted downwards. Empty for none.
-    """
-    converge: bool = False
-    """Read the live objects first, and repair external changes and deletes."""
+    converge: bool = False  # read the live objects first, and repair external changes and deletes
+    # Stack policy of this update; empty for none.
     policy: Mapping[str, Any] = field(default_factory=dict)
-    """What an update may do to which resources of the stack itself; empty for anything."""
-    deletes: bool = False
-    """On failure, delete the stack."""
+    deletes: bool = False  # on failure, delete the stack
 
 
 class ScaleRequest(Struct, frozen=True):
     """Apply a signal to a scaling policy."""
 
     kind: ClassVar = OperationKind.SCALE
-    policy_id: str
-    """The row that was signalled."""
+    policy_id: str  # the signalled row
 
 
 class RestartRequest(Struct, frozen=True):
-    """Replace a resource, and all that needs it, because a signal to a restarter asks for it."""
+    """Replace a resource and all that depend on it, after a signal to a restarter."""
 
     kind: ClassVar = OperationKind.RESTART
-    restarter_id: str
-    """The row that was signalled."""
+    restarter_id: str  # the signalled row
 
 
 class ReactRequest(Struct, frozen=True):
-    """Let a type carry out a signal in the cloud. The signal has the id of the operation."""
+    """Let a type apply a signal in the cloud. The signal has the id of the operation."""
 
     kind: ClassVar = OperationKind.REACT
-    resource_id: str
-    """The row that was signalled."""
+    resource_id: str  # the signalled row
 
 
 class RefreshRequest(Struct, frozen=True):
     """Update the attributes of a nested stack, after it has changed on its own."""
 
     kind: ClassVar = OperationKind.REFRESH
-    resource_id: str
-    """The row that stands for the nested stack."""
+    resource_id: str  # the row of the nested stack in this one
 
 
 class MarkRequest(Struct, frozen=True):
-    """Mark a resource unhealthy, so that the next update replaces it, or take the mark back."""
+    """Mark a resource unhealthy, so that the next update replaces it, or remove the mark."""
 
     kind: ClassVar = OperationKind.MARK
     resource_id: str
@@ -103,8 +94,7 @@ class WalkRequest(Struct, frozen=True):
     """Do the operation's action on each existing resource; the desired state stays the same."""
 
     kind: ClassVar = OperationKind.WALK
-    snapshot: tuple[str, ...] = ()
-    """The snapshot that is taken, and the way to this stack in it, as that of a restore."""
+    snapshot: tuple[str, ...] = ()  # the snapshot to take, and the path to this stack in it
 
 
 class CancelRequest(Struct, frozen=True):
@@ -114,7 +104,7 @@ class CancelRequest(Struct, frozen=True):
 
 
 class DropSnapshotRequest(Struct, frozen=True):
-    """Remove a snapshot of the stack, with all that it holds of the resources."""
+    """Remove a snapshot of the stack, with its parts."""
 
     kind: ClassVar = OperationKind.DROP_SNAPSHOT
     snapshot_id: str
@@ -172,16 +162,16 @@ def _usual(kind: type[Request]) -> Mapping[str, Any]:
 
 
 def request_of(data: Mapping[str, Any]) -> Request:
-    """The request that was stored."""
+    """Return a request from its stored form."""
     given = dict(data)
     kind = OperationKind(given.pop("kind"))
     if "batches" in given:
         given["batches"] = Batches(**given["batches"])
     if given.get("accepted") is not None:
         given["accepted"] = Accepted.from_data(given["accepted"])
-    for way in ("restores", "snapshot"):
-        if way in given:
-            given[way] = tuple(given[way])
+    for path in ("restores", "snapshot"):
+        if path in given:
+            given[path] = tuple(given[path])
     return _REQUESTS[kind](**given)
 
 

@@ -11,34 +11,25 @@ class Limits(Struct, frozen=True):
     """Bounds that an operator sets."""
 
     stacks_per_project: int = 512
-    resources_per_stack: int = 1000
-    """-1 for no bound."""
+    resources_per_stack: int = 1000  # -1 for no bound
     nested_depth: int = 5
     events_per_stack: int = 1000
     signals_per_resource: int = 1000
     signal_bytes: int = MEBIBYTE
     signals_bytes_per_resource: int = 4 * MEBIBYTE
+    # Of properties and attributes together, and of signals.
     values_bytes_per_stack: int = 32 * MEBIBYTE
-    """Of the properties and attributes of its resources, and separately of their signals."""
-    software_bytes_per_project: int = 256 * MEBIBYTE
-    """Of software configs and deployments together; -1 for no bound."""
-    configs_per_project: int = 4096
-    """-1 for no bound, as for the next."""
-    deployments_per_project: int = 4096
-    document: int = 64 * 1024 * 1024
-    """Characters of the document of a stack: those of a tree with many nested stacks add up."""
-    snapshots_per_stack: int = 32
-    """-1 for no bound."""
-    timeout_mins: float = 60
-    """For stacks that name none."""
-    failure_grace: float = 240.0
-    """Seconds that actions under way are given once another has failed."""
-    abandon_grace: float = 5.0
-    """Seconds that calls under way are given once the operation has timed out."""
-    landing: float = 120.0
-    """Seconds after which a request that was sent is not carried out any more."""
+    software_bytes_per_project: int = 256 * MEBIBYTE  # configs and deployments; -1 for no bound
+    configs_per_project: int = 4096  # -1 for no bound
+    deployments_per_project: int = 4096  # -1 for no bound
+    document: int = 64 * 1024 * 1024  # characters of one document, such as a tree of templates
+    snapshots_per_stack: int = 32  # -1 for no bound
+    timeout_mins: float = 60  # default for stacks without a timeout
+    failure_grace: float = 240.0  # seconds for actions in progress after another has failed
+    abandon_grace: float = 5.0  # seconds for calls in flight after the operation has timed out
+    landing: float = 120.0  # seconds after which a sent request can no longer take effect
+    # Start of the cloud. Requests sent before it have no effect.
     cloud_since: float = 0.0
-    """Requests that were sent before are not carried out: the cloud has been started then."""
     second_look: float = 2.0  # seconds between reads of a nested stack of another process
 
 
@@ -46,5 +37,4 @@ class Amount(Struct, frozen=True):
     """A count and the bytes of the counted things."""
 
     count: int
-    size: int
-    """Bytes, measured on the encrypted rows: a few more than the JSON text has."""
+    size: int  # bytes of the encrypted rows, a little more than the JSON text

@@ -13,22 +13,22 @@ from concurrent.futures import Future
 
 from stoker.engine.model.records import Stack
 
+# The end of a call: seconds within which its request may take effect; None if it was cancelled.
 Ended = Future[float | None]
-"""The end of a call: seconds within which its request may still be done; None if it was cut off."""
-_MANY = 10_000
+_MAX_ENTRIES = 10_000
 
 
 class OrphanedCalls:
-    """The calls of one process that were left behind, by id of the row."""
+    """The orphaned calls of one process, by row id."""
 
     def __init__(self) -> None:
         self._calls: dict[str, Ended] = {}
+        # By stack: fencing token of the last driver, and its times of unanswered changes by row.
         self._unanswered: dict[str, tuple[int, dict[str, float]]] = {}
-        """By stack: the fencing token of its last driver, and what that driver knew."""
 
     def remember(self, row_id: str, ended: Ended) -> None:
         """Remember a running call about the row that has lost its caller."""
-        if len(self._calls) >= _MANY:
+        if len(self._calls) >= _MAX_ENTRIES:
             self._calls = {key: call for key, call in self._calls.items() if not call.done()}
         self._calls[row_id] = ended
 
@@ -37,7 +37,7 @@ class OrphanedCalls:
         return bool(self._calls) and any(row_id in self._calls for row_id in row_ids)
 
     def take(self, row_id: str) -> Ended | None:
-        """The orphaned call about the row; the caller must wait for it."""
+        """Remove and return the orphaned call about a row; the caller must wait for it."""
         return self._calls.pop(row_id, None)
 
     def unanswered(self, stack: Stack, changing: Iterable[str], now: float) -> dict[str, float]:
@@ -47,12 +47,13 @@ class OrphanedCalls:
         last driver belonged to this process, it has left the times. Otherwise every change in
         progress may have been sent by a process that is dead or hangs.
         """
-        token, found = self._unanswered.pop(stack.id, (None, {}))
+        token, times = self._unanswered.pop(stack.id, (None, {}))
         if stack.was_handed_over:
-            found = {}
+            times = {}
         elif token != stack.fencing_token - 1:
-            found = dict.fromkeys(changing, now)
-        if len(self._unanswered) >= _MANY:
+            # Another process drove the stack in between. Assume that it sent all changes just now.
+            times = dict.fromkeys(changing, now)
+        if len(self._unanswered) >= _MAX_ENTRIES:
             del self._unanswered[next(iter(self._unanswered))]
-        self._unanswered[stack.id] = stack.fencing_token, found
-        return found
+        self._unanswered[stack.id] = stack.fencing_token, times
+        return times

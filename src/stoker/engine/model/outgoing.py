@@ -14,10 +14,8 @@ from msgspec import Struct
 from stoker.engine.model.records import Action, Channel, Event, Message, Stack, Status
 from stoker.kernel.clock import isoformat
 
-STACK_TYPE = "OS::Heat::Stack"
-"""The resource type in events of a stack itself."""
-DEFAULT_TTL = 3600
-"""Seconds for which a queue keeps an event, unless its sink says otherwise."""
+STACK_TYPE = "OS::Heat::Stack"  # the resource type in events of a stack itself
+DEFAULT_TTL = 3600  # seconds for which a queue keeps an event
 
 
 class Sink(Struct, frozen=True):
@@ -25,30 +23,29 @@ class Sink(Struct, frozen=True):
 
     channel: Channel
     target: str
-    ttl: int = DEFAULT_TTL
-    """Seconds."""
+    ttl: int = DEFAULT_TTL  # seconds
 
 
 class Outbox(Protocol):
-    """The messages that have not left yet."""
+    """The messages that were not sent yet."""
 
-    def listen(self, told: Callable[[], None]) -> None:
-        """Call ``told`` on the event loop whenever a commit has added messages."""
+    def listen(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` on the event loop whenever a commit has added messages."""
 
     async def waiting(
         self, channel: Channel, most: int, resting: Collection[str] = ()
     ) -> Sequence[Message]:
-        """The oldest messages of a channel, those of ``resting`` lanes left out."""
+        """Return the oldest messages of a channel, except those of ``resting`` lanes."""
 
     async def delivered(self, messages: Sequence[Message]) -> None:
-        """They have left: forget them."""
+        """Delete messages that were sent."""
 
     async def trim(self, channel: Channel, kept: int) -> int:
-        """Forget all but the newest messages of a channel; how many were dropped."""
+        """Delete all but the newest messages of a channel. Return the number of deleted ones."""
 
 
 def sinks_of(environment: Mapping[str, Any]) -> list[Sink]:
-    """The sinks of an environment in its stored form."""
+    """Return the sinks of an environment in its stored form."""
     return [
         Sink(Channel(sink["type"]), sink["target"], sink.get("ttl", DEFAULT_TTL))
         for sink in environment.get("event_sinks") or ()
@@ -74,18 +71,16 @@ def stack_notification(stack: Stack, event: Event) -> Message:
 class Resizing(Struct, frozen=True):
     """The effect of a signal to a scaling policy on a group."""
 
-    phase: str
-    """``start``, ``end``, ``error`` or ``suppressed``."""
+    phase: str  # `start`, `end`, `error` or `suppressed`
     group: str
     adjustment: float
     adjustment_type: str
-    capacity: int
-    """Of the group, by now."""
+    capacity: int  # present size of the group
     message: str
 
 
 def resizing_notification(stack: Stack, resizing: Resizing, id_: str, now: float) -> Message:
-    """The notification of a group that is resized, as ``orchestration.autoscaling.start``."""
+    """Return the notification of a resized group, as ``orchestration.autoscaling.start``."""
     payload = _payload(stack, stack.action, stack.status, stack.reason) | {
         "groupname": resizing.group,
         "adjustment": resizing.adjustment,
@@ -99,12 +94,12 @@ def resizing_notification(stack: Stack, resizing: Resizing, id_: str, now: float
 def _notification(
     stack: Stack, id_: str, now: float, kind: str, payload: Mapping[str, Any]
 ) -> Message:
-    who = {"user_id": stack.user_id, "username": stack.user_name}
-    where = {"tenant_id": stack.project_id, "project_id": stack.project_id}
+    user = {"user_id": stack.user_id, "username": stack.user_name}
+    project = {"tenant_id": stack.project_id, "project_id": stack.project_id}
     body = {
         "event_type": f"orchestration.{kind}",
         "priority": "ERROR" if kind.endswith(".error") else None,
-        "context": {**who, **where},
+        "context": {**user, **project},
         "payload": payload,
     }
     return Message(id_, Channel.BUS, "", stack.id, now, body)
@@ -113,7 +108,7 @@ def _notification(
 def _payload(stack: Stack, action: Action, status: Status, reason: str) -> dict[str, Any]:
     return {
         "tenant_id": stack.project_id,
-        # the name, as consumers of Heat's notifications know it; the id has a key of its own
+        # Heat puts the name here, and consumers rely on it. The id has a key of its own.
         "user_id": stack.user_name,
         "username": stack.user_name,
         "user_identity": stack.user_id,
@@ -134,8 +129,8 @@ def _time(moment: float | None) -> str | None:
 
 
 def sink_message(project_id: str, event: Event, sink: Sink) -> Message:
-    """An event, as a sink gets it."""
-    told = {
+    """Return the message with an event for a sink, in Heat's format."""
+    content = {
         "timestamp": isoformat(event.time),
         "version": "0.1",
         "type": "os.heat.event",
@@ -152,6 +147,6 @@ def sink_message(project_id: str, event: Event, sink: Sink) -> Message:
             "resource_properties": dict(event.properties or {}),
         },
     }
-    body = {"target": sink.target, "ttl": sink.ttl, "event": told}
+    body = {"target": sink.target, "ttl": sink.ttl, "event": content}
     lane = f"{project_id}/{sink.target}"
     return Message(event.id, sink.channel, lane, event.stack_id, event.time, body)

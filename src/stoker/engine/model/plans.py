@@ -1,4 +1,11 @@
-"""The desired state of an operation, and its plan: a graph of actions, as data."""
+"""The desired state of an operation, and its plan: a graph of actions, as data.
+
+:class:`Definitions` is the engine's view of an evaluated template. :class:`Plan` is a list of
+phases, each with a graph of nodes; the planner makes it, the store keeps it, execution walks it.
+Its stored form must stay readable: another engine, perhaps of the next release, continues it.
+
+Tested by tests/ordering and tests/operations/test_plans_come_true.py.
+"""
 
 from __future__ import annotations
 
@@ -18,86 +25,54 @@ class Change(StrEnum):
     """The change of a resource."""
 
     CREATE = "create"
-    CONTINUE = "continue"
-    """An earlier operation has started the same change; it continues."""
+    CONTINUE = "continue"  # an earlier operation has started the same change
     UPDATE = "update"
     REPLACE = "replace"
-    TAKE_UP = "take up"
-    """An object that was replaced is still there, and fits: it takes its place again."""
+    TAKE_UP = "take up"  # A replaced object that still exists is reinstated
     KEEP = "keep"
-    LATER = "later"
-    """It depends on a value that does not exist yet."""
+    LATER = "later"  # depends on a value that does not exist yet
     REMOVE = "remove"
-    VISIT = "visit"
-    """The operation's own action is done to it: it is suspended, resumed, checked."""
-    PAUSE = "pause"
-    """Nothing happens for a while, between two batches."""
+    VISIT = "visit"  # do the action of a walk: suspend, resume, check, snapshot
+    PAUSE = "pause"  # wait between two batches
 
 
 class Reason(StrEnum):
     """The reason of a change: kept with every decision, for plans, previews and reports."""
 
-    NEW = "new"
-    """It does not exist yet."""
-    PROPERTY = "property"
-    """Properties differ."""
-    TYPE_DECIDES = "type decides"
-    """The type says that this change of properties needs a new object, or an update without one."""
-    SETTINGS = "settings"
-    """Something besides the properties differs: metadata, policies, dependencies."""
-    TYPE = "type"
-    """Another type now manages the object."""
-    UNHEALTHY = "unhealthy"
-    """A user has marked it."""
-    FAILED = "failed"
-    """Its last action failed, and the object is of no use."""
-    GONE = "gone"
-    """Its object was deleted outside the stack."""
-    DRIFT = "drift"
-    """Its object was changed outside the stack."""
-    DELETED = "deleted"
-    """The object is gone, or its delete has started."""
-    UNFINISHED = "unfinished"
-    """An action on it was cut off."""
-    UNKNOWN = "unknown"
-    """It refers to a value that does not exist yet."""
-    NESTED = "nested"
-    """Something may change inside its nested stack."""
-    RESTORED = "restored"
-    """An earlier object of the resource is still there, and fits."""
-    SNAPSHOT = "snapshot"
-    """It gets back what a snapshot holds of it."""
-    EXTERNAL = "external"
-    """It refers to an object that is not the stack's."""
-    DEPENDENCY = "dependency"
-    """What it was built on may become another object."""
-    HOOK = "hook"
-    """A user wants it to stop here."""
-    BATCH = "batch"
-    """Batches keep a distance."""
-    NOT_WANTED = "not wanted"
-    """The template does not have it any more."""
-    REPLACED = "replaced"
-    """Another object has, or may have, taken its place."""
-    SAME = "same"
-    """Nothing differs."""
-    ASKED = "asked"
-    """A user asks for it, of the whole stack."""
+    NEW = "new"  # does not exist yet
+    PROPERTY = "property"  # properties differ
+    TYPE_DECIDES = "type decides"  # the type requires a new object, or an update without a change
+    SETTINGS = "settings"  # metadata, policies or dependencies differ
+    TYPE = "type"  # another type now manages the object
+    UNHEALTHY = "unhealthy"  # marked by a user
+    FAILED = "failed"  # the last action failed, and left no healthy object
+    GONE = "gone"  # deleted outside the stack
+    DRIFT = "drift"  # changed outside the stack
+    DELETED = "deleted"  # the delete of the object has started
+    UNFINISHED = "unfinished"  # an action was interrupted
+    UNKNOWN = "unknown"  # refers to a value that does not exist yet
+    NESTED = "nested"  # something may change inside the nested stack
+    RESTORED = "restored"  # an earlier object still exists, and fits better
+    SNAPSHOT = "snapshot"  # restored from a snapshot
+    EXTERNAL = "external"  # refers to an object outside the stack
+    DEPENDENCY = "dependency"  # A dependency may be replaced
+    HOOK = "hook"  # A hook stops the resource
+    BATCH = "batch"  # A pause between batches
+    NOT_WANTED = "not wanted"  # no longer in the template
+    REPLACED = "replaced"  # another object has replaced it, or may do so
+    SAME = "same"  # nothing differs
+    ASKED = "asked"  # requested for the whole stack
 
 
-PAUSE = "/pause/"
-"""Prefix of the keys of pauses; no resource has such a name."""
+PAUSE = "/pause/"  # key prefix; no resource can have such a name
 
 
 class Step(StrEnum):
     """The action of a phase on each of its nodes."""
 
-    APPLY = "apply"
-    """Bring the resource of a name to its definition."""
-    REMOVE = "remove"
-    """Take a row and its object away."""
-    VISIT = "visit"
-    """Do the operation's action to a row that stays what it is."""
+    APPLY = "apply"  # bring the resource of a name to its definition
+    REMOVE = "remove"  # remove a row and its object
+    VISIT = "visit"  # do the action of a walk on a row
 
 
 class Direction(StrEnum):
@@ -110,32 +85,24 @@ class Direction(StrEnum):
 class OnFailure(StrEnum):
     """The reaction of a phase to a failed node. Later phases do not start."""
 
-    STOP = "stop"
-    """Start nothing more."""
-    GO_ON = "go on"
-    """Start what does not hang on it."""
-    GATHER = "gather"
-    """As GO_ON, and without haste: the operation has failed once everything has ended."""
+    STOP = "stop"  # start nothing more
+    GO_ON = "go on"  # start only nodes that do not depend on the failed one
+    GATHER = "gather"  # as GO_ON; the operation fails when all nodes have ended
 
 
 class Node(Struct, frozen=True):
     """One action: on a name, on a row; or a pause."""
 
-    key: str
-    """The resource's name when applying, the row's id else; a pause has its own."""
+    key: str  # the name of a resource to apply, else the id of a row, or a pause
     name: str
     change: Change
-    dependencies: frozenset[str]
-    """Keys of the nodes of the same phase that it depends on."""
+    dependencies: frozenset[str]  # keys of nodes of the same phase
     reason: Reason
-    changed: tuple[str, ...] = ()
-    """Properties that differ."""
-    forcing: tuple[str, ...] = ()
-    """Those of them that cannot be changed in place."""
-    row_id: str | None = None
-    """The row as it was when the plan was made."""
+    changed: tuple[str, ...] = ()  # properties that differ
+    forcing: tuple[str, ...] = ()  # changed properties that cannot be changed in place
+    row_id: str | None = None  # when the plan was made
+    # A LATER change that is in place. Not stored: execution decides.
     keeps_object: bool = False
-    """The change is not known yet, but can only be made in place. Not stored: execution decides."""
 
 
 class Phase(Struct, frozen=True):
@@ -147,7 +114,7 @@ class Phase(Struct, frozen=True):
     nodes: tuple[Node, ...]
 
     def sorter(self) -> TopologicalSorter[str]:
-        """Gives the keys of the nodes as they become ready, in the same order in any process."""
+        """Return a sorter of the keys. The order is the same in any process."""
         sorter: TopologicalSorter[str] = TopologicalSorter({node.key: () for node in self.nodes})
         for node in self.nodes:
             if self.direction is Direction.DEPENDENCIES_FIRST:
@@ -163,15 +130,14 @@ class Plan(Struct, frozen=True):
     """All actions of an operation, phase after phase."""
 
     phases: tuple[Phase, ...] = ()
-    pause: float = 0.0
-    """Seconds that each pause lasts."""
+    pause: float = 0.0  # seconds between two batches
 
     def nodes(self, step: Step) -> Iterator[Node]:
         """Yield all nodes with this action."""
         return (node for phase in self.phases if phase.step is step for node in phase.nodes)
 
     def as_data(self) -> dict[str, Any]:
-        """The plan in the form in which it is stored."""
+        """Return the stored form of the plan."""
         phases = [
             [p.step, p.direction, p.on_failure, [_node_data(node) for node in p.nodes]]
             for p in self.phases
@@ -180,7 +146,7 @@ class Plan(Struct, frozen=True):
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> Plan:
-        """The plan that was stored."""
+        """Return a plan from its stored form."""
         return cls(
             tuple(
                 Phase(Step(step), Direction(direction), OnFailure(policy), tuple(map(_node, nodes)))
@@ -217,23 +183,19 @@ def _node(data: Sequence[Any]) -> Node:
     )
 
 
-Drift = Mapping[str, Difference]
-"""What others have changed of an object, by property."""
+Drift = Mapping[str, Difference]  # external changes of an object, by property
 
 
 class Observed(Struct, frozen=True):
-    """Facts about the objects of rows, by the ids of these."""
+    """Facts about live objects, by row id."""
 
-    healthy: frozenset[str] = frozenset()
-    """Rows that have failed, or were replaced, and whose objects are fine."""
-    gone: frozenset[str] = frozenset()
-    """Rows whose objects others have deleted."""
+    healthy: frozenset[str] = frozenset()  # failed or replaced rows with healthy objects
+    gone: frozenset[str] = frozenset()  # rows whose objects were deleted outside the stack
+    # External changes that an update can set back.
     drifted: Mapping[str, Drift] = field(default_factory=dict)
-    """Properties that others have changed on the objects, and that can be set back in place."""
 
 
-UNOBSERVED = Observed()
-"""No object was read."""
+UNOBSERVED = Observed()  # no object was read
 
 
 class Definitions(Protocol):
@@ -241,27 +203,28 @@ class Definitions(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The resources that the template wants."""
+        """Return the names of the template's resources."""
 
     @property
     def dependencies(self) -> Mapping[str, frozenset[str]]:
-        """The dependencies of each of them."""
+        """Return the dependencies of each resource."""
 
     @property
     def type_names(self) -> Mapping[str, str]:
-        """The type name of each in the template."""
+        """Return the type name of each resource."""
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """Return one definition with the present facts; a light one is little work, or
-        TooMuchWorkError.
+        """Return one definition with the present facts.
+
+        A light one is little work, or raises TooMuchWorkError.
         """
 
     @property
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
-        """The attributes of each resource that the template refers to."""
+        """Return the attributes of each resource that the template refers to."""
 
     def hooks_of(self, name: str) -> frozenset[str]:
-        """The hooks at which one of them stops."""
+        """Return the hooks of one resource."""
 
 
 class NoDefinitions:
@@ -273,22 +236,22 @@ class NoDefinitions:
     attributes_used: Mapping[str, frozenset[str]] = {}
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
-        """There is none. Raises KeyError."""
+        """Raise KeyError."""
         raise KeyError(name)
 
     def hooks_of(self, name: str) -> frozenset[str]:
-        """There are none."""
+        """Return no hooks."""
         return frozenset()
 
 
-def defined(wanted: Definitions, name: str, facts: Facts, *, light: bool = False) -> Definition:
-    """One definition, with all that it needs, hidden dependencies included.
+def defined(desired: Definitions, name: str, facts: Facts, *, light: bool = False) -> Definition:
+    """Return one definition, with its hidden dependencies.
 
     A light one is little work, or raises :class:`stoker.template.definition.TooMuchWorkError`.
     """
     definition, dependencies = (
-        wanted.definition(name, facts, light=light),
-        wanted.dependencies[name],
+        desired.definition(name, facts, light=light),
+        desired.dependencies[name],
     )
     return (
         definition

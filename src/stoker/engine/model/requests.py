@@ -1,4 +1,4 @@
-"""What interfaces hand to the engine: who asks, and for what. Values, checked for shape only."""
+"""Requests of the API to the engine: the caller and the content. Values, checked for shape only."""
 
 from __future__ import annotations
 
@@ -21,35 +21,29 @@ class Caller:
     user_name: str = ""
     roles: frozenset[str] = frozenset()
     is_admin: bool = False
-    token: str | None = dataclasses.field(default=None, repr=False)
-    """The token of the request, for calls that are made while it is valid."""
+    token: str | None = dataclasses.field(default=None, repr=False)  # token of the request
+    # Stored in place of a trust, if so configured.
     password: str | None = dataclasses.field(default=None, repr=False)
-    """The password of the user, where it is what goes on after the request."""
-    is_stack_user: bool = False
-    """A user of the stack domain: may read metadata of and signal its own resource only."""
+    is_stack_user: bool = False  # user of the stack domain, for one resource only
     project_name: str = ""
     user_domain_id: str | None = None
     project_domain_id: str | None = None
     request_id: str | None = None
-    trust_id: str | None = None
-    """The trust that the token acts by."""
-    trustee_id: str | None = None
-    """The user who acts by it."""
-    client: ClientToken | None = None
-    """By which the client tells that it asks for the same again."""
+    trust_id: str | None = None  # trust of the token
+    trustee_id: str | None = None  # user who acts by that trust
+    client: ClientToken | None = None  # idempotency token
 
 
 class StackRequest(Struct, frozen=True):
     """The content of a create, update, preview or validate request.
 
-    ``template`` is text, or an object that a client has parsed already. ``None`` on an update
-    keeps what the stack has (only with ``existing``).
+    ``template`` is text, or an object that a client has parsed already. With ``existing``, an
+    update without a template keeps that of the stack.
     """
 
     name: str | None = None
     template: str | Mapping[str, Any] | None = None
-    template_file: str | None = None
-    """Name for messages."""
+    template_file: str | None = None  # for messages only
     parameters: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, Any] | str | None = None
     environment_files: tuple[str, ...] = ()
@@ -57,29 +51,20 @@ class StackRequest(Struct, frozen=True):
     timeout_mins: int | None = None
     disable_rollback: bool | None = None
     tags: tuple[str, ...] | None = None
-    existing: bool = False
-    """Keep parameters, environment and template of the stack where this request has none."""
+    existing: bool = False  # reuse the stack's parameters, environment and template
     clear_parameters: tuple[str, ...] = ()
-    plan_fingerprint: str | None = None
-    """Do what the plan with this fingerprint says, or nothing."""
-    keeps: bool = False
-    """Of a create: the stack is not deleted until somebody says so."""
-    stack_policy: str | None = None
-    """What updates may do from now on, as JSON text; None leaves that as it is."""
-    policy_meanwhile: str | None = None
-    """Of an update: what it may do itself, in place of the stack's policy."""
-    deletes_on_failure: bool = False
-    """Of a create: the stack is deleted if it fails, and not rolled back."""
-    converge: bool = False
-    """Of an update: look at what is live first, and repair what others have changed."""
-    version_optional: bool = False
-    """A template without a version is one of CloudFormation's, as for clients of AWS."""
-    must_change: bool = False
-    """Of an update: reject it if the stack has been made from the same already."""
+    plan_fingerprint: str | None = None  # execute exactly the plan with this fingerprint
+    keeps: bool = False  # create with deletion protection
+    stack_policy: str | None = None  # new stack policy as JSON text; None keeps the present one
+    policy_meanwhile: str | None = None  # stack policy during this update, as JSON text
+    deletes_on_failure: bool = False  # delete the stack if its create fails
+    converge: bool = False  # read live objects first, and repair external changes
+    version_optional: bool = False  # accept a template without a version as CloudFormation
+    must_change: bool = False  # reject an update without any change
 
 
 class Page(Struct, frozen=True):
-    """Which part of a list, and in which order."""
+    """The requested part of a list, and its order."""
 
     limit: int | None = None
     marker: str | None = None
@@ -88,11 +73,11 @@ class Page(Struct, frozen=True):
 
 
 class StackQuery(Struct, frozen=True):
-    """Which stacks to list."""
+    """Selection of stacks to list."""
 
     page: Page = Page()
+    # By field: id, status (`COMPLETE`), name, action, username, owner_id, ...; values are OR.
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By field: id, status (``COMPLETE``), name, action, username, owner_id, ...; values are OR."""
     tags: tuple[str, ...] = ()
     tags_any: tuple[str, ...] = ()
     not_tags: tuple[str, ...] = ()
@@ -101,27 +86,24 @@ class StackQuery(Struct, frozen=True):
     show_nested: bool = False
     show_hidden: bool = False
     all_projects: bool = False
-    with_object: str | None = None
-    """Those alone that have an object of this id."""
+    with_object: str | None = None  # only stacks with an object of this id
 
 
 class ResourceQuery(Struct, frozen=True):
-    """Which resources of a stack to list."""
+    """Selection of a stack's resources to list."""
 
     nested_depth: int = 0
+    # By field: type, status, name, action, id, physical_resource_id; values are OR.
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By field: type, status, name, action, id, physical_resource_id; values are OR."""
-    with_attributes: bool = False
-    """Show the recorded attributes too."""
-    with_unstarted: bool = False
-    """Show the resources of the template too that no operation has started."""
+    with_attributes: bool = False  # include recorded attributes
+    with_unstarted: bool = False  # include resources that no operation has started
 
 
 class EventQuery(Struct, frozen=True):
-    """Which events of a stack to list."""
+    """Selection of a stack's events to list."""
 
     page: Page = Page()
     nested_depth: int = 0
     resource_name: str | None = None
+    # By field: resource_status, resource_action, resource_name, resource_type.
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """By field: resource_status, resource_action, resource_name, resource_type."""

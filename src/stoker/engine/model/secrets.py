@@ -1,4 +1,4 @@
-"""Keeps secrets out of what is shown: the values of hidden parameters, and what types generate."""
+"""Masks secrets in all texts for users: hidden parameters, and secrets that types generate."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from stoker.template.evaluate.evaluation import Evaluation
 
 
 def masking_of(*evaluations: Evaluation) -> Masking:
-    """A mask over the values of all hidden parameters, also of nested stacks."""
+    """Return a mask over the values of all hidden parameters, nested stacks included."""
     return Masking(value for evaluation in evaluations for value in hidden_values(evaluation))
 
 
 def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
-    """The secrets that the type has generated for a resource."""
+    """Return the secrets that the type has generated for a resource."""
     kept = (values.get(name) for name in type_.secrets for values in (row.data, row.attributes))
     return [value for value in kept if value is not None]
 
 
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
-    """The values of all hidden parameters, those of nested stacks included."""
+    """Yield the values of all hidden parameters, nested stacks included."""
     for name, parameter in evaluation.resolved.declarations.items():
         if parameter.hidden and name in evaluation.parameters:
             yield evaluation.parameters[name]
@@ -35,13 +35,13 @@ def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
 
 
 def findings_of(evaluation: Evaluation) -> Diagnostics:
-    """What is wrong with a template, with the values masked."""
+    """Return the diagnostics of a template, with the values masked."""
     found, masking = evaluation.validate(), masking_of(evaluation)
     return Diagnostics([_masked_finding(each, masking) for each in found]) if masking else found
 
 
 def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:
-    """A finding with the values masked."""
+    """Return a diagnostic with the values masked."""
     suggestion = finding.suggestion
     return replace(
         finding,
@@ -51,12 +51,12 @@ def _masked_finding(finding: Diagnostic, masking: Masking) -> Diagnostic:
 
 
 def masked_properties(view: ResourceView, masking: Masking) -> ResourceView:
-    """A resource with the values masked in its properties."""
+    """Return a resource with the values masked in its properties."""
     return replace(view, properties=masking.data(view.properties)) if masking else view
 
 
 def masked_event(event: Event, masking: Masking) -> Event:
-    """An event with the values masked, in its reason and in the properties that it shows."""
+    """Return an event with the values masked, in its reason and its properties."""
     return replace(
         event, reason=masking.text(event.reason), properties=masking.data(event.properties)
     )

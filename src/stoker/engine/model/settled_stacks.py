@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from stoker.engine.model.records import StackState, TreeState
 
-MOST_FINDINGS = 50_000  # about 20 MiB
+MAX_FINDINGS = 50_000  # about 20 MiB
 
 
 class Finding(Struct, frozen=True):
@@ -30,11 +30,11 @@ class Finding(Struct, frozen=True):
 
 
 class SettledStacks:
-    """At most ``most`` findings of each kind; the least recently used ones are dropped."""
+    """At most ``max_findings`` of each kind; the least recently used ones are dropped."""
 
-    def __init__(self, most: int = MOST_FINDINGS) -> None:
-        self._findings: LRUCache[str, Finding] = LRUCache(most)
-        self._shown: LRUCache[str, StackState] = LRUCache(most)
+    def __init__(self, max_findings: int = MAX_FINDINGS) -> None:
+        self._findings: LRUCache[str, Finding] = LRUCache(max_findings)
+        self._shown: LRUCache[str, StackState] = LRUCache(max_findings)
 
     def finding(self, stack_id: str, tree: TreeState) -> Finding | None:
         """Return the finding about a stack, if it still holds."""

@@ -1,4 +1,4 @@
-"""What the engine needs of the store to keep software configs and deployments."""
+"""Protocols of the store for software configs and deployments."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ class SoftwareReads(Protocol):
     """Reads of configs and deployments. A project of None searches all."""
 
     async def config(self, project_id: str | None, config_id: str) -> SoftwareConfig | None:
-        """One config."""
+        """Return one config."""
 
     async def configs(self, project_id: str, ids: Iterable[str]) -> Mapping[str, SoftwareConfig]:
-        """Those of the configs that there are, by id."""
+        """Return the existing ones of these configs, by id."""
 
     async def list_configs(self, project_id: str | None, page: Page) -> Sequence[SoftwareConfig]:
-        """Configs without their content, oldest first."""
+        """Return configs without their content, oldest first."""
 
     async def deployment(self, project_id: str | None, deployment_id: str) -> Deployment | None:
-        """One deployment."""
+        """Return one deployment."""
 
     async def list_deployments(
         self, project_id: str | None, server_id: str | None, page: Page
     ) -> Sequence[Deployment]:
-        """Deployments, to one server or to all, oldest first."""
+        """Return deployments to one server or to all, oldest first."""
 
     async def deployed(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
-        """The configs of a server's deployments, oldest first."""
+        """Return the configs of a server's deployments, oldest first."""
 
     async def standing_for(self, project_id: str, physical_id: str) -> Sequence[Resource]:
-        """The resources of a project's live stacks that stand for an object."""
+        """Return the resources of a project's live stacks with this physical id."""
 
     async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
         """The projects of the live stacks whose users are in a project of the user domain."""

@@ -1,7 +1,8 @@
-"""Stack policies: which updates may change, replace or delete which resources of a stack.
+"""Stack policies: updates of a stack may change, replace or delete only some of its resources.
 
-A policy has statements, as CloudFormation has them. What no statement allows is denied, and what
-one denies stays denied whatever others allow. Without a policy everything is allowed.
+A policy has the statements of CloudFormation. A change that no statement allows is denied, and one
+that any statement denies stays denied. Without a policy, everything is allowed.
+Tested by tests/operations/test_stack_policies.py.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from stoker.engine.model.plans import Change
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.json_faults import fault_of
 
-LONGEST = 16 * 1024
-"""Characters of a policy."""
+MAX_CHARACTERS = 16 * 1024  # of a policy; the limit of CloudFormation
 _ACTIONS = ("Update:Modify", "Update:Replace", "Update:Delete", "Update:*")
 _EFFECTS = ("Allow", "Deny")
 _KEYS = frozenset(
@@ -23,19 +23,20 @@ _KEYS = frozenset(
 )
 _COMPARISONS = ("StringEquals", "StringLike")
 _PREFIX = "LogicalResourceId/"
-_DONE: Mapping[Change, str] = {
+_ACTION_OF: Mapping[Change, str] = {
     Change.UPDATE: "Update:Modify",
     Change.REPLACE: "Update:Replace",
     Change.TAKE_UP: "Update:Replace",
     Change.REMOVE: "Update:Delete",
-}
-"""What a change is to a policy; all others are none."""
+}  # Policies do not apply to other changes.
 
 
 def read_policy(text: str) -> dict[str, Any]:
-    """The policy in a text of JSON. Raises ValidationError for what is none."""
-    if len(text) > LONGEST:
-        raise ValidationError(f"A stack policy has up to {LONGEST} characters, not {len(text)}.")
+    """Parse a policy in JSON. Raises ValidationError for anything else."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValidationError(
+            f"A stack policy has up to {MAX_CHARACTERS} characters, not {len(text)}."
+        )
     try:
         policy = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -44,7 +45,7 @@ def read_policy(text: str) -> dict[str, Any]:
     if isinstance(statements, dict):
         statements = [statements]
     if not isinstance(statements, list):
-        raise _invalid('it is a map with a list of statements, "Statement"')
+        raise _invalid('it must be a map with a "Statement" list')
     for number, statement in enumerate(statements, 1):
         fault = _fault(statement)
         if fault is not None:
@@ -53,7 +54,7 @@ def read_policy(text: str) -> dict[str, Any]:
 
 
 def _fault(statement: Any) -> str | None:
-    """What is wrong with a statement."""
+    """Return the fault of a statement, or None."""
     if not isinstance(statement, dict):
         return "a statement is a map"
     if unknown := sorted(statement.keys() - _KEYS):
@@ -88,36 +89,36 @@ def _fault_of_condition(condition: Any) -> str | None:
 
 
 def denial(policy: Mapping[str, Any], change: Change, name: str, type_name: str) -> str | None:
-    """Why a policy does not let an update do this to a resource; None where it does."""
-    action = _DONE.get(change)
+    """Return why a policy denies a change of a resource; None if it allows the change."""
+    action = _ACTION_OF.get(change)
     if action is None or not policy:
         return None
     applying = list(_applying(policy["Statement"], action, name, type_name))
     denying = [number for number, effect in applying if effect == "Deny"]
     if applying and not denying:
         return None
-    which = f"Statement [#{denying[0]}] does not allow" if denying else "no statement allows"
-    return f"Action denied by stack policy: {which} [{action}] for resource [{_PREFIX}{name}]"
+    cause = f"Statement [#{denying[0]}] does not allow" if denying else "no statement allows"
+    return f"Action denied by stack policy: {cause} [{action}] for resource [{_PREFIX}{name}]"
 
 
 def _applying(
     statements: Sequence[Mapping[str, Any]], action: str, name: str, type_name: str
 ) -> Iterator[tuple[int, str]]:
-    """Number and effect of the statements that are about this."""
+    """Yield number and effect of the statements that apply."""
     for number, statement in enumerate(statements, 1):
-        about = (
+        applies = (
             _among(action, statement, "Action")
             and _among(_PREFIX + name, statement, "Resource")
             and _is_of_type(type_name, statement.get("Condition", {}))
         )
-        if about:
+        if applies:
             yield number, statement["Effect"]
 
 
 def _among(value: str, statement: Mapping[str, Any], key: str) -> bool:
-    wanted = key in statement
-    patterns = _several(statement[key if wanted else f"Not{key}"])
-    return any(fits(pattern, value) for pattern in patterns) == wanted
+    is_positive = key in statement
+    patterns = _several(statement[key if is_positive else f"Not{key}"])
+    return any(fits(pattern, value) for pattern in patterns) == is_positive
 
 
 def _is_of_type(type_name: str, condition: Mapping[str, Any]) -> bool:
@@ -139,6 +140,8 @@ def fits(pattern: str, text: str) -> bool:
 
     The time is at most proportional to the product of their lengths.
     """
+    # Remember only the last star. Backtracking to earlier ones can never help, so that no pattern
+    # takes exponential time.
     here = place = 0
     star, seen = -1, 0
     while place < len(text):
@@ -155,5 +158,5 @@ def fits(pattern: str, text: str) -> bool:
     return not pattern[here:].strip("*")
 
 
-def _invalid(what: str) -> ValidationError:
-    return ValidationError(f"This is not a stack policy: {what}.")
+def _invalid(fault: str) -> ValidationError:
+    return ValidationError(f"This is not a stack policy: {fault}.")

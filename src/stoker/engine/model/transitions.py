@@ -1,7 +1,10 @@
-"""The one place where a status changes (durability rule 5: state and event together).
+"""The one place where a status changes: returns the new row together with its event.
 
-``resource_to`` and ``stack_to`` return the new row and the event that tells of it; the caller
-commits both in one change. A transition that is not in the table is a bug and raises.
+Takes a row or a stack with the new action and status. Produces the new record and the event that
+reports it; the caller commits both in one change (see "Status and event together" in
+docs/develop/invariants.md). A transition that is not in the table is a bug, and raises.
+
+Sessions have one; only drivers use it. Tested by tests/operations/test_transitions.py.
 """
 
 from __future__ import annotations
@@ -13,11 +16,11 @@ from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
 from stoker.kernel.values import replace
 
-_BEGINS = {
+_STARTS = {
     (None, Status.IN_PROGRESS),
     (Status.COMPLETE, Status.IN_PROGRESS),
     (Status.FAILED, Status.IN_PROGRESS),
-    # a call that was under way when another action took over
+    # An action was in progress when another operation superseded it.
     (Status.IN_PROGRESS, Status.IN_PROGRESS),
 }
 _ENDS = {
@@ -37,7 +40,7 @@ _NEVER_AFTER_DELETE = {
 
 
 class TransitionError(Exception):
-    """A change of status that must not happen."""
+    """A change of status that is not in the table: a bug."""
 
 
 def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
@@ -45,7 +48,7 @@ def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
     same_action = old[0] == new[0]
     if step in _ENDS and same_action:
         return
-    if step in _BEGINS and new[1] is Status.IN_PROGRESS:
+    if step in _STARTS and new[1] is Status.IN_PROGRESS:
         deleted = old == (Action.DELETE, Status.COMPLETE)
         if not (deleted and new[0] in _NEVER_AFTER_DELETE):
             return
@@ -62,9 +65,10 @@ class Transitions:
     def resource_to(
         self, row: Resource, action: Action, status: Status, reason: str = "", **changes: Any
     ) -> tuple[Resource, Event]:
-        """The row in its new status, with other columns changed too, and the event."""
+        """Return the row with its new status and other changed columns, and the event."""
         _check((row.action, row.status), (action, status))
         now = self._clock.now()
+        # An action starts without the progress of an earlier one, which was another type method's.
         if status is Status.IN_PROGRESS:
             changes.setdefault("action_started_at", now)
             changes.setdefault("progress", {})
@@ -72,7 +76,7 @@ class Transitions:
         return new, self.event_of(new)
 
     def event_of(self, row: Resource) -> Event:
-        """An event that tells of the row's status."""
+        """Return the event that reports the status of a row."""
         return Event(
             id=self._ids.uuid(),
             stack_id=row.stack_id,
@@ -90,7 +94,7 @@ class Transitions:
     def stack_to(
         self, stack: Stack, action: Action, status: Status, reason: str, **changes: Any
     ) -> tuple[Stack, Event]:
-        """The stack in its new status, with other columns changed too, and the event."""
+        """Return the stack with its new status and other changed columns, and the event."""
         if (stack.action, stack.status) != (Action.INIT, Status.COMPLETE):
             _check((stack.action, stack.status), (action, status))
         new = replace(stack, action=action, status=status, reason=reason, **changes)

@@ -1,8 +1,8 @@
-"""Turns: stacks are driven by any of many engines, for as long as there is something to do.
+"""Turns: any of many engines drives a stack, for as long as it has something to do.
 
-A turn ends when all that is left are pauses of some seconds; another one is due when the first of
-them ends, or when something is told. Whatever a stack has to hear of waits for a turn of it from
-the commit on that tells of it.
+A turn ends when only pauses of some seconds are left. The next one is due when the first of them
+ends, or when a commit concerns the stack: the turn is queued in the transaction of that commit, so
+that no operation, signal or end of a nested stack is missed. See docs/develop/decisions/turns.md.
 """
 
 from __future__ import annotations
@@ -18,16 +18,14 @@ from stoker.schema.software import Deployment, SoftwareConfig
 
 
 class TurnNotification(Struct, frozen=True):
-    """Whoever drives stacks has to hear of a change."""
+    """The stacks that a change concerns, for drivers."""
 
-    asked: tuple[str, ...]
-    """Ids of stacks with a new operation or signal."""
-    ended: tuple[tuple[str, str], ...]
-    """Stacks that may wait for a nested one, which has come to an end: the ids of both."""
+    asked: tuple[str, ...]  # stack ids with a new operation or signal
+    ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
 
 
 def news_of(change: Change) -> TurnNotification:
-    """What a change tells those who drive stacks."""
+    """Return the stacks that a change concerns."""
     asked = {
         operation.stack_id: None
         for operation in records_of(change, Operation)
@@ -59,9 +57,10 @@ class TurnQueue(Protocol):
     """Turns that are due. Methods raise :class:`stoker.engine.model.interfaces.StoreError`."""
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
-        """Take away the turns of these stacks that are due, since what they are about is heard
-        of without; returns the stacks that had one.
+        """Remove the due turns of these stacks, and return the stacks that had one.
+
+        Their drivers were notified in another way.
         """
 
     async def schedule(self, stack_id: str, at: float) -> None:
-        """Have a turn of the stack at a time, unless one is due before."""
+        """Schedule a turn of the stack at a time, unless one is due earlier."""

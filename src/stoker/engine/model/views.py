@@ -1,4 +1,4 @@
-"""What the engine shows to interfaces: frozen values, in the engine's terms, times in seconds."""
+"""Results of the engine for its interfaces: frozen values with times in seconds."""
 
 from __future__ import annotations
 
@@ -25,20 +25,17 @@ class StackView(Struct, frozen=True):
     updated_at: float | None = None
     deleted_at: float | None = None
     description: str = ""
+    # As text; hidden ones masked; with pseudo parameters.
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """In their shown form: text, hidden ones masked; pseudo parameters included."""
-    outputs: tuple[Output, ...] | None = None
-    """None when they were not asked for or cannot be computed yet."""
+    outputs: tuple[Output, ...] | None = None  # none if not requested or not computable yet
     timeout_mins: int | None = None
     disable_rollback: bool = True
-    owner: str | None = None
-    """Name of the user who created it."""
+    owner: str | None = None  # name of the user who created the stack
     parent_id: str | None = None
     user_project_id: str | None = None
     tags: tuple[str, ...] = ()
     nested_depth: int = 0
-    was_complete: bool = False
-    """Some change has brought it to what it was to be."""
+    was_complete: bool = False  # some change of the stack has completed
 
 
 class ResourceView(Struct, frozen=True):
@@ -55,17 +52,13 @@ class ResourceView(Struct, frozen=True):
     created_at: float
     updated_at: float
     required_by: tuple[str, ...] = ()
-    parent_resource: str | None = None
-    """Name of the resource of the parent stack whose nested stack this one is in."""
+    parent_resource: str | None = None  # resource of the parent stack with this nested one
     nested: StackAddress | None = None
     description: str = ""
-    attributes: Mapping[str, Any] | None = None
-    """Only where a single resource is shown."""
-    attributes_note: str | None = None
-    """Why the attributes may be old."""
+    attributes: Mapping[str, Any] | None = None  # for a single resource only
+    attributes_note: str | None = None  # why the attributes may be old
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    waiting_for: str | None = None
-    """While in progress: what it waits for, in words."""
+    waiting_for: str | None = None  # text; only while in progress
     properties: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -83,8 +76,7 @@ class EventView(Struct, frozen=True):
     physical_id: str | None
     properties: Mapping[str, Any] | None = None
     root_stack: StackAddress | None = None
-    client_token: str | None = None
-    """That of the request that it follows from."""
+    client_token: str | None = None  # token of the request that caused the event
 
 
 class SnapshotView(Struct, frozen=True):
@@ -95,85 +87,64 @@ class SnapshotView(Struct, frozen=True):
     status: str
     reason: str | None
     created_at: float
-    data: Mapping[str, Any]
-    """The stack and its resources as one document."""
+    data: Mapping[str, Any]  # the stack and its resources as one document
 
 
 class TemplateSummary(Struct, frozen=True):
-    """What a template takes, and what it is made of."""
+    """The parameters and parts of a template."""
 
-    description: Mapping[str, Any]
-    """As the validation of a template answers it."""
+    description: Mapping[str, Any]  # the response of the validation
     version: str
-    resource_types: tuple[str, ...]
-    """As the template names them, one for each resource."""
+    resource_types: tuple[str, ...]  # one for each resource, as the template names it
     transforms: tuple[str, ...] = ()
     metadata: Any = None
 
 
 class PropertyChange(Struct, frozen=True):
-    """What an update would do to a property."""
+    """The change of a property by an update."""
 
     name: str
     old: Any
     new: Any
-    known: bool = True
-    """Whether the new value is known yet; if not, it may turn out to be the old one."""
-    known_after: tuple[str, ...] = ()
-    """The resources on which it hangs."""
+    known: bool = True  # if False, the new value may equal the old one
+    known_after: tuple[str, ...] = ()  # resources that the value depends on
 
 
 class ChangeView(Struct, frozen=True):
-    """One line of a plan: what an update would do to a resource."""
+    """One line of a plan: the change of a resource."""
 
-    resource: ResourceView
-    """As it is recorded, or as it will be when it is added."""
-    change: str
-    """``added``, ``updated``, ``replaced``, ``deleted`` or ``unchanged``."""
-    cause: str
-    """Why, in a word: a :class:`stoker.engine.model.plans.Reason`."""
-    forcing: tuple[str, ...] = ()
-    """The properties because of which a new object is needed."""
+    resource: ResourceView  # as recorded, or as it will be when added
+    change: str  # `added`, `updated`, `replaced`, `deleted` or `unchanged`
+    cause: str  # a value of Reason in model/plans.py
+    forcing: tuple[str, ...] = ()  # properties that require a new object
     changed_properties: tuple[PropertyChange, ...] = ()
-    path: tuple[str, ...] = ()
-    """Names of resources: those in whose nested stacks it is, from the outermost, and its own."""
-    step: int = 0
-    """When it happens among the changes of its stack, which those of equal numbers share."""
-    after: tuple[str, ...] = ()
-    """The changes in its stack that come first, by resource."""
+    path: tuple[str, ...] = ()  # names of resources, from the root stack down
+    step: int = 0  # position in its stack; equal numbers run in parallel
+    after: tuple[str, ...] = ()  # resources of the stack that are changed before
+    # Effect on an object in use, by property.
     interruptions: Mapping[str, str] = field(default_factory=dict)
-    """What the changes of properties do to an object in use, by property."""
+    # Properties that would require a new object if their unknown values differ.
     may_force: tuple[str, ...] = ()
-    """While it is not known whether properties change: those that would need a new object."""
-    keeps_object: bool = False
-    """Its object stays though the resource goes."""
-    holds_data: bool = False
-    """Without its object, data of its users is lost."""
-    position: Position | None = None
-    """Where the property that changes, or the resource, stands in the documents, if known."""
-    inside: str | None = None
-    """Of a resource with a nested stack: whether something there ``changes``, or all stays the
-    ``same``, or that is ``unknown`` so far.
-    """
+    keeps_object: bool = False  # the object outlives the resource
+    holds_data: bool = False  # the object contains data of users
+    position: Position | None = None  # of the changed property or the resource
+    inside: str | None = None  # of a nested stack: `changes`, `same` or `unknown`
 
 
 class PlanView(Struct, frozen=True):
-    """What an update or a delete would do."""
+    """The changes by an update or a delete."""
 
     changes: tuple[ChangeView, ...]
+    # Accepts the plan in a request. None if not requested, or while an operation is open.
     fingerprint: str | None = None
-    """By which a request accepts it, if that was asked for; None while an operation on the stack
-    has not ended.
-    """
 
 
 class ChangeSetState(StrEnum):
-    """Whether a change set can be carried out, and how far that is, in AWS's words."""
+    """The state of a change set, in the terms of CloudFormation."""
 
     UNAVAILABLE = "UNAVAILABLE"
     AVAILABLE = "AVAILABLE"
-    OUTDATED = "OBSOLETE"
-    """The stack is no longer what it was."""
+    OUTDATED = "OBSOLETE"  # the stack has changed since
     RUNNING = "EXECUTE_IN_PROGRESS"
     COMPLETE = "EXECUTE_COMPLETE"
     FAILED = "EXECUTE_FAILED"
@@ -188,94 +159,64 @@ class ChangeSetView(Struct, frozen=True):
 
 
 class CauseKind(StrEnum):
-    """Why a resource is not what it is to be, or is another object than it was."""
+    """The cause of a resource's present state."""
 
-    PLANNING = "planning"
-    """The operation has not begun."""
-    DEPENDENCY = "dependency"
-    """Others come first."""
-    ORDER = "order"
-    """It goes when everything else is in its place."""
-    PAUSE = "pause"
-    """A pause lies between two batches."""
-    HOOK = "hook"
-    """A user has to let it go on."""
-    SIGNAL = "signal"
-    """Signals have to come."""
-    RETRY = "retry"
-    """The cloud has turned a call away, which is repeated."""
-    GATE = "gate"
-    """The service has as many calls as it gets at once."""
-    CALL = "call"
-    """The service has not answered yet."""
-    CLOUD = "cloud"
-    """The object is not ready."""
-    NESTED = "nested"
-    """Its nested stack has not come to an end."""
-    FAILED = "failed"
-    """Its last action failed."""
-    ABORTED = "aborted"
-    """It was given up because something else failed."""
-    MARKED = "marked"
-    """The next update replaces it, as it is marked unhealthy."""
-    REPLACED = "replaced"
-    """Its object has taken the place of another."""
-    NOTHING = "nothing"
-    """It is what it is to be."""
+    PLANNING = "planning"  # the operation has not started
+    DEPENDENCY = "dependency"  # waits for its dependencies
+    ORDER = "order"  # removed after everything else is applied
+    PAUSE = "pause"  # a pause lies between two batches
+    HOOK = "hook"  # waits for a user to clear a hook
+    SIGNAL = "signal"  # waits for signals
+    RETRY = "retry"  # the cloud rejected a call for now; it is retried
+    GATE = "gate"  # the limit of concurrent calls is reached
+    CALL = "call"  # a call is in flight
+    CLOUD = "cloud"  # the object is not ready
+    NESTED = "nested"  # the nested stack is in progress
+    FAILED = "failed"  # its last action failed
+    ABORTED = "aborted"  # aborted because another resource failed
+    MARKED = "marked"  # marked unhealthy: the next update replaces it
+    REPLACED = "replaced"  # the object has replaced another
+    NOTHING = "nothing"  # in the desired state
 
 
 class MentionedObject(Struct, frozen=True):
     """Facts of a stack about an object that a message mentions."""
 
-    id: str
-    """Its id, or its address."""
-    path: tuple[str, ...] | None = None
-    """The resource whose object it is, if it belongs to the stack."""
-    used_by: tuple[tuple[str, ...], ...] = ()
-    """Resources whose properties or attributes name it."""
+    id: str  # its id, or its address
+    path: tuple[str, ...] | None = None  # path of its resource, if it belongs to the stack
+    used_by: tuple[tuple[str, ...], ...] = ()  # resources whose properties or attributes name it
 
 
 class Cause(Struct, frozen=True):
-    """Why one resource is as it is."""
+    """The cause of one resource's state."""
 
     kind: CauseKind
+    # Names of resources, from the root stack down; empty for the stack itself.
     path: tuple[str, ...]
-    """Names of resources: those in whose nested stacks it is, from the outermost, and its own;
-    empty for the stack itself.
-    """
     stack: StackAddress
     type_name: str
     action: str
     status: str
-    text: str
-    """What it waits for, or what was wrong, in words: where they are the cloud's, its own."""
+    text: str  # includes the message of the cloud
     since: float | None = None
     physical_id: str | None = None
-    waits_for: tuple[str, ...] = ()
-    """Resources of the same stack."""
-    signals: tuple[int, int] | None = None
-    """How many have come, of how many."""
+    waits_for: tuple[str, ...] = ()  # resources of the same stack
+    signals: tuple[int, int] | None = None  # received and expected number
     hook: str | None = None
-    because_of: tuple[str, ...] = ()
-    """Properties that made a replacement necessary."""
-    request_id: str | None = None
-    """By which the cloud's logs know the request that failed."""
-    position: Position | None = None
-    """Where the resource, or the first of those properties, stands in the documents."""
-    objects: tuple[MentionedObject, ...] = ()
-    """What the stack knows of the objects that ``text`` mentions."""
+    because_of: tuple[str, ...] = ()  # properties that made a replacement necessary
+    request_id: str | None = None  # of the failed request, as in the logs of the cloud
+    position: Position | None = None  # of the resource, or of the first of those properties
+    objects: tuple[MentionedObject, ...] = ()  # objects that `text` mentions
 
 
 class Explanation(Struct, frozen=True):
-    """Why a stack, or a resource of it, is as it is."""
+    """The causes of the state of a stack, or of one of its resources."""
 
     stack: StackView
     since: float
-    deadline: float | None
-    """When the operation under way is given up."""
+    deadline: float | None  # of the operation in progress
     causes: tuple[Cause, ...]
-    is_complete: bool
-    """Whether these are all causes."""
+    is_complete: bool  # false if there are more causes
 
 
 class DriftedProperty(Struct, frozen=True):
@@ -284,18 +225,14 @@ class DriftedProperty(Struct, frozen=True):
     name: str
     applied: Any
     live: Any
-    repairable: bool
-    """Whether an update that converges sets it back."""
+    repairable: bool  # a converging update sets it back
 
 
 class DriftView(Struct, frozen=True):
-    """A resource whose live object was compared with what was applied to it."""
+    """A resource whose live object was compared with the applied properties."""
 
     resource: ResourceView
-    state: str
-    """``same``, ``changed``, ``gone``, ``unknown``, or ``internal`` where there is no object."""
-    reason: str = ""
-    """Why the object was not compared."""
+    state: str  # `same`, `changed`, `gone`, `unknown`; `internal` without an object
+    reason: str = ""  # why the object was not compared
     properties: tuple[DriftedProperty, ...] = ()
-    not_compared: tuple[str, ...] = ()
-    """Properties with values of their own of which the service tells nothing."""
+    not_compared: tuple[str, ...] = ()  # properties that the cloud does not report

@@ -1,7 +1,7 @@
-"""Watches: what is kept of watch rules, and what the engine needs of the store for it.
+"""Watches: states of watch rules, and the Protocols of the store for them.
 
-A watch belongs to the row of the resource that says the rule. It is a timer: a row with the time
-at which somebody has to look.
+A watch belongs to the row of the resource with the rule. It is a timer: its record has the time of
+the next evaluation, so that it survives the process.
 """
 
 from __future__ import annotations
@@ -20,35 +20,28 @@ class Watch(PublicRecord, frozen=True):
 
     resource_id: str
     stack_id: str
-    name: str
-    """The physical id of the resource, by which measurements and users name it."""
+    name: str  # physical id of the resource; measurements refer to it
     namespace: str
     metric: str
     created_at: float
-    next_at: float
-    """When it is to be looked at."""
+    next_at: float  # time of the next evaluation
     state: WatchState = WatchState.NODATA
     reason: str = "nothing was measured yet"
-    changed_at: float | None = None
-    """When the state has changed last."""
-    acts: bool = True
-    """Whether the actions of its rule follow a change of the state."""
+    changed_at: float | None = None  # time of the last change of the state
+    acts: bool = True  # changes of the state cause the actions of the rule
 
 
 class Datum(Struct, frozen=True):
-    """What somebody has measured of one metric."""
+    """One measurement of a metric, or several with their sum."""
 
     metric: str
     dimensions: Mapping[str, str]
-    total: float
-    """The value; of several, their sum."""
+    total: float  # the value, or the sum of several
     count: float = 1.0
-    least: float | None = None
-    """None where all values are the same."""
+    least: float | None = None  # none if all values are the same
     most: float | None = None
     unit: str | None = None
-    at: float | None = None
-    """When; None: now."""
+    at: float | None = None  # time; None for now
 
 
 class WatchDefinition(Watch, frozen=True):
@@ -65,16 +58,16 @@ class WatchReads(Protocol):
     """Reads of watches."""
 
     async def next_at(self) -> float | None:
-        """When the next watch is to be looked at; None where there is none."""
+        """Return the time of the next evaluation; None without watches."""
 
     async def due(self, now: float, most: int) -> Sequence[Watch]:
-        """Watches that are to be looked at by now, those that wait longest first."""
+        """Return the watches to evaluate by now, the longest waiting first."""
 
     async def resource(self, resource_id: str) -> Resource | None:
-        """The row that a watch belongs to."""
+        """Return the row of a watch."""
 
     async def measurements(self, resource_id: str, since: float) -> Sequence[Measurement]:
-        """The measurements of a watch from then on, oldest first."""
+        """Return the measurements of a watch since a time, oldest first."""
 
     async def watches(
         self,
@@ -83,7 +76,7 @@ class WatchReads(Protocol):
         metric: tuple[str, str] | None = None,
         most: int = 1000,
     ) -> Sequence[Watch]:
-        """Watches of the live stacks that are a project's, or whose users are in it.
+        """Return watches of the live stacks of a project, or of those whose stack users are in it.
 
         ``metric`` is a namespace and the name of a metric in it.
         """

@@ -28,7 +28,7 @@ _ALIKE = frozenset((_NUMBER, _BOOLEAN))  # kinds with equal values: true is 1
 def comparison_findings(
     section: str, conditions: Mapping[str, Any], declared: Mapping[str, Parameter]
 ) -> list[Diagnostic]:
-    """A warning for each comparison that never holds."""
+    """Return a warning for each comparison that never holds."""
     return [
         found
         for name, written in conditions.items()

@@ -1,7 +1,9 @@
-"""The conditions of a template: each is evaluated once.
+"""The conditions of a template: each is evaluated once, when something uses it.
 
-A condition that nothing uses rejects a template only if its form is wrong, as in Heat: Heat
-evaluates conditions when something asks for them.
+Takes the written conditions and a factory of their scope. Produces booleans, and diagnostics with
+paths from the root. A condition that nothing uses rejects a template only if its form is wrong, as
+in Heat, which evaluates a condition only for its users.
+Tested by tests/language and tests/bad_input.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ class NamedConditions:
 
         Raises :class:`FunctionError`. Diagnostics inside a named condition are found by
         :meth:`check`; here the first of them is repeated, at the place of use. Raises
-        :class:`UnknownValueError` where nothing is assumed.
+        :class:`UnknownValueError` for an unknown value if nothing is assumed.
         """
         if isinstance(condition, dict):
             condition = self._called(condition) or self._resolved(condition)
@@ -86,14 +88,14 @@ class NamedConditions:
         return [each if each.path[1] in used else self._unused(each) for each in found]
 
     def _diagnostic(self, name: str, found: Diagnostic) -> Diagnostic:
-        # a circle is the matter of the condition as a whole, not of a place inside
+        # A cycle is a fault of the condition as a whole, not of a place inside it.
         inner = () if found.code == "circular-condition" else found.path
         if found.code == "unknown-parameter":
             found = replace(found, error_type=PARAMETER_MISSING)
         return replace(found, path=(self._section, name, *inner))
 
     def _used(self) -> set[str]:
-        """The conditions that resources, outputs and functions have asked for."""
+        """Return the conditions that resources, outputs and functions have used."""
         used: set[str] = set()
         added = set(self._used_by_template)
         while added:
@@ -103,7 +105,7 @@ class NamedConditions:
         return used
 
     def _unused(self, found: Diagnostic) -> Diagnostic:
-        """A diagnostic on a condition that nothing uses."""
+        """Return a diagnostic about an unused condition: a warning unless its form is wrong."""
         if found.error_type == INVALID_REFERENCE or self._is_of_form(found):
             return found
         message = f"{found.message} (nothing uses this condition)"
@@ -118,7 +120,7 @@ class NamedConditions:
         return not is_call
 
     def _called(self, written: Any) -> str | None:
-        """The name in ``{"Condition": name}``, as CloudFormation's templates call conditions."""
+        """Return the name in ``{"Condition": name}``, CloudFormation's call of a condition."""
         if self._section != _CALLING or not isinstance(written, dict):
             return None
         name = written.get("Condition") if len(written) == 1 else None
@@ -148,7 +150,8 @@ class NamedConditions:
             except UnknownValueError as pending:
                 known = pending.value
             except FunctionError as failure:
-                known = failure.diagnostics  # with its frames it would hold these conditions
+                # Keep only the diagnostics. The exception refers to frames, which refer to this.
+                known = failure.diagnostics
             self._known[name] = known
         if isinstance(known, Unknown):
             raise UnknownValueError(known)

@@ -1,8 +1,13 @@
 """One template with its inputs: the entry point of the engine, the commands and the API.
 
-Evaluation is pure. Everything is computed on demand and once: the resources, their dependencies,
-and, with the facts of live resources, their definitions and the outputs. Parts that an earlier
-version of the template shares with this one are not analysed again.
+Takes a parsed template, its inputs and the known types. Produces, each on demand and once, the
+enabled resources, their types, dependencies and analyses; with facts of live resources also their
+definitions and the outputs; and all diagnostics that can be known before anything exists.
+
+Invariant: evaluation is pure. It reads no file, clock or network, so the same inputs give the same
+definitions. Parts that an earlier version of the template shares are not analysed again.
+
+Tested by tests/language, tests/bad_input and tests/operations/test_evaluation_cache.py.
 """
 
 from __future__ import annotations
@@ -49,8 +54,9 @@ _FREED_AT_ONCE = 50  # resources of an evaluation that is freed without a helper
 
 
 class Evaluation:
-    """One template with its inputs. ``earlier`` is an evaluation for the same stack, or for another
-    one of the same template.
+    """One template with its inputs.
+
+    ``earlier`` is an evaluation for the same stack, or for another stack of the same template.
     """
 
     def __init__(
@@ -76,12 +82,12 @@ class Evaluation:
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
+        """Return the values of all parameters and pseudo parameters; Unknown for a wrong one."""
         return self.resolved.parameters.values
 
     @lazy
     def names(self) -> tuple[str, ...]:
-        """The resources that their conditions enable, in the order of the template."""
+        """The names of the enabled resources, in the order of the template."""
         return tuple(body.name for body in self.resolved.resources)
 
     @lazy
@@ -91,7 +97,7 @@ class Evaluation:
 
     @lazy
     def types(self) -> Mapping[str, ResourceType]:
-        """The type of each enabled resource; those whose type is not known are missing."""
+        """The type of each enabled resource, without those of unknown type."""
         found: dict[str, ResourceType] = {}
         for body in self.resolved.resources:
             try:
@@ -110,7 +116,7 @@ class Evaluation:
         return TypeResolver(self.inputs, self.known_types)
 
     def hooks_of(self, name: str) -> frozenset[str]:
-        """The hooks at which a resource stops."""
+        """Return the hooks of a resource."""
         return self.resolver.hooks.of(name)
 
     @lazy
@@ -141,7 +147,8 @@ class Evaluation:
     def analyses(self) -> Mapping[str, StaticAnalysis]:
         """The static analysis of each enabled resource."""
         evaluator, earlier = self.evaluator, self._earlier
-        self._earlier = None  # it must not live as long as this one
+        # Release it. A chain of earlier evaluations would otherwise stay in memory.
+        self._earlier = None
         known = {}
         if earlier is not None:
             tell_of_stack = earlier.resolved.condition_parameters.tells_of_stack
@@ -155,7 +162,7 @@ class Evaluation:
 
     @lazy
     def dependencies(self) -> Mapping[str, frozenset[str]]:
-        """For each enabled resource the enabled resources that must come first."""
+        """For each enabled resource the enabled resources that it depends on."""
         return dependencies_of(self.analyses)
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
@@ -182,7 +189,7 @@ class Evaluation:
         ]
 
     def custom_checks(self) -> list[CustomCheck]:
-        """The constraints that only a cloud can answer, on parameters and known properties."""
+        """Return the constraints on parameters and known properties that only a cloud can check."""
         checks = list(self.resolved.parameters.custom_checks)
         for analysis in self.analyses.values():
             checks.extend(analysis.custom_checks)
@@ -203,7 +210,7 @@ class Evaluation:
         nested = [*_nested_diagnostics(self), *_separate_diagnostics(self)]
         resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
         outputs = self._output_diagnostics
-        sections = self.resolved.section_diagnostics()  # last: by now each used condition is known
+        sections = self.resolved.section_diagnostics()  # Last: by now each used condition is known.
         own = self.template.source.warnings
         given = self.inputs.environment.warnings if self.inputs.facade is None else ()
         found = [*self.resolved.diagnostics, *sections, *resources, *nested, *outputs, *own, *given]
@@ -220,7 +227,7 @@ class Evaluation:
     def children(self) -> Mapping[str, Evaluation]:
         """The nested stacks that are known in advance, by resource."""
         found: dict[str, Evaluation] = {}
-        # the first one of each template, from which the others take what they share
+        # The first evaluation of each template. The others reuse its analyses.
         alike: dict[int, Evaluation] = {}
         for name, analysis in self.analyses.items():
             if analysis.definition is None or self.inputs.budget.nested < 0:

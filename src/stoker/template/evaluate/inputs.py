@@ -52,24 +52,22 @@ class Inputs:
     imports: Imports = field(default_factory=Imports, compare=False, repr=False)
 
     def given(self, declared: Container[str]) -> dict[str, Any]:
-        """The values that are given for parameters, by name.
-
-        Of those for the whole service the ones that the outermost template declares: no template
-        has to have a use for all of them.
-        """
+        """Return the given values of parameters, by name."""
+        # Values for the whole service apply only to parameters that the root template declares. No
+        # template has to use all of them, and an undeclared one would otherwise be an error.
         whole = {} if self.depth else self.service_environment.parameters
-        wanted = {name: value for name, value in whole.items() if name in declared}
-        return {**wanted, **self.environment.parameters, **self.parameters}
+        known = {name: value for name, value in whole.items() if name in declared}
+        return {**known, **self.environment.parameters, **self.parameters}
 
     @property
     def parameter_defaults(self) -> Mapping[str, Any]:
-        """Values for parameters for which none is given, at every depth."""
+        """Return default values of parameters, which apply at every depth."""
         whole, own = self.service_environment.parameter_defaults, self.environment
         return {**whole, **own.parameter_defaults} if whole else own.parameter_defaults
 
 
 def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
-    """The parameters that every template has."""
+    """Return the parameters that every template has."""
     if version.dialect is HOT:
         return {
             "OS::stack_name": identity.stack_name,

@@ -26,7 +26,7 @@ from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import ParameterValues, Scope
 from stoker.template.source.source import MAX_BYTES, Source
 
-_MOST_VALUES = 250_000
+_MAX_VALUES = 250_000  # in the expanded template
 _SECTIONS = ("Conditions", "Resources", "Outputs")
 _NAME = re.compile(r"[A-Za-z0-9]{1,255}")
 _PLACE = re.compile(r"([$&])\{([A-Za-z0-9]+)\}")
@@ -38,7 +38,7 @@ _BODY = 2  # index of the repeated part of a loop
 def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:
     """Return the template with expanded loops, and its resolved parameters and conditions.
 
-    The latter have the diagnostics about loops. Entries of wrong loops are missing.
+    The resolved inputs have the diagnostics about loops. Entries of wrong loops are missing.
     """
     resolved = ResolvedInputs(template, inputs)
     if not template.has_loops:
@@ -89,7 +89,7 @@ class _Loops:
         self.origins: dict[Path, Path] = {}
 
     def expanded(self, value: Any, bound: Mapping[str, str], path: Path, made: Path) -> Any:
-        """A value in which names that are ``bound`` stand for their values.
+        """Return a value with the ``bound`` names replaced.
 
         It is at ``path`` in the template, and at ``made`` in the result.
         """
@@ -97,8 +97,8 @@ class _Loops:
             value = _filled(value, bound)
             self._characters += len(value)
         self._values += 1
-        if self._values > _MOST_VALUES or self._characters > MAX_BYTES:
-            message = f"its loops make more than {_MOST_VALUES} values, or {MAX_BYTES} characters"
+        if self._values > _MAX_VALUES or self._characters > MAX_BYTES:
+            message = f"its loops make more than {_MAX_VALUES} values, or {MAX_BYTES} characters"
             raise refusal("too-large", message, path[:1])
         if isinstance(value, list):
             return [

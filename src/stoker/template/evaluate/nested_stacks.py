@@ -1,4 +1,10 @@
-"""Nested stacks before they exist, as far as the template around them knows them."""
+"""Nested stacks before they exist, as far as the parent template determines them.
+
+Takes the definition of a resource and the inputs of its template. Produces the template and the
+inputs of its nested stack, or None while they depend on missing values. Evaluations call it for
+each resource, so that plans and diagnostics cover the whole tree.
+Tested by tests/groups, tests/operations/test_previews.py and tests/bad_input.
+"""
 
 from __future__ import annotations
 
@@ -41,9 +47,9 @@ def nested_in(
     resolver: TypeResolver,
     attributes_used: UsedAttributes,
 ) -> tuple[Template, Inputs] | None:
-    """Template and inputs of the nested stack of a resource, if it has one that is known.
+    """Return template and inputs of the nested stack of a resource; None if not known yet.
 
-    ``inputs`` are those of the stack around. Raises :class:`DiagnosticError`.
+    ``inputs`` are those of the parent. Raises :class:`DiagnosticError`.
     """
     nested = preliminary_nested(definition, inputs.identity, attributes_used)
     if nested is None:
@@ -76,11 +82,13 @@ def _template(
 
 
 def _parsed(text: str, url: str | None, inputs: Inputs) -> Template:
+    # Count before parsing. A value of a document has at least a few characters.
     inputs.budget.nest(len(text) // 16)
     return parse_shared(text, url)
 
 
 def _counted(template: Template, inputs: Inputs) -> Template:
+    # Count each use, also of a shared template: every nested stack is analysed on its own.
     inputs.budget.nest(template.size + 30 * len(template.resources) + 50)
     return template
 
@@ -127,9 +135,9 @@ def child_inputs(
 
 
 def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Inputs] | None:
-    """Template and inputs of a stack that a resource has made elsewhere, as far as it is known.
+    """Return template and inputs of a stack that a resource creates elsewhere; None if not known.
 
-    ``inputs`` are those of the stack around. Raises :class:`DiagnosticError`.
+    ``inputs`` are those of the parent. Raises :class:`DiagnosticError`.
     """
     type_ = definition.type
     made = type_.made_from(definition.properties) if can(type_, MakesStack) else None
@@ -149,7 +157,7 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
 
 
 def found_in_separate(diagnostic: Diagnostic, properties: Path) -> Diagnostic:
-    """A diagnostic about a stack that a resource has made elsewhere, where it can be mended.
+    """Return a diagnostic about a stack elsewhere, at the place where it can be fixed.
 
     ``properties`` leads to the properties of the resource. Lines are those of a file: a template
     that is the value of a property has none.
@@ -166,7 +174,7 @@ def found_in_separate(diagnostic: Diagnostic, properties: Path) -> Diagnostic:
 
 
 def inherited(environment: Environment, definition: Definition) -> Environment:
-    """Return the environment of a resource's nested stack, inherited from the stack around."""
+    """Return the environment of a resource's nested stack, inherited from the parent."""
     type_ = definition.type
     entry = type_.entry if isinstance(type_, TemplateType) else None
     return child_environment(environment, definition.name, {}, entry)
@@ -185,7 +193,7 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
 
 
 def is_foreseen(definition: Definition) -> bool:
-    """Return whether the nested stack of a resource is known, be it without some values."""
+    """Return whether the nested stack of a resource is known, apart from some values."""
     type_ = definition.type
     if isinstance(type_, TemplateType) or unknown_in(definition.properties) is None:
         return True
@@ -197,7 +205,7 @@ def preliminary_nested(
     identity: Identity,
     attributes_used: UsedAttributes = dict,
 ) -> Nested | None:
-    """The nested stack of a resource before anything exists; None as long as it is not known."""
+    """Return the nested stack of a resource before anything exists; None if not known yet."""
     type_ = definition.type
     if not isinstance(type_, NestingType) or not is_foreseen(definition):
         return None

@@ -43,15 +43,15 @@ def deletion_policy(
     if isinstance(value, str) and value in policies:
         return DeletionPolicy(policies[value]), []
     names = {name.lower(): name for name in policies}
-    told = "a value that only exists later" if isinstance(value, Unknown) else repr(value)
-    message = f"a deletion policy must be one of {', '.join(sorted(names.values()))}, not {told}"
+    shown = "a value that only exists later" if isinstance(value, Unknown) else repr(value)
+    message = f"a deletion policy must be one of {', '.join(sorted(names.values()))}, not {shown}"
     suggestion = did_you_mean(value, policies) if isinstance(value, str) else None
     found = Diagnostic("bad-deletion-policy", message, path, suggestion=suggestion)
     return DeletionPolicy.DELETE, [found]
 
 
 def policy_diagnostics(definition: Definition, version: Version, path: Path) -> list[Diagnostic]:
-    """Policies that mean nothing for the resource's type."""
+    """Return diagnostics about policies that have no effect for the resource's type."""
     found = []
     dialect = version.dialect
     type_ = definition.type
@@ -72,7 +72,7 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
 
 
 def policy_in_force(definition: Definition) -> Mapping[str, Any]:
-    """The parts of the update policy that are known, with the values that their declarations give.
+    """Return the known parts of the update policy, with default values.
 
     Raises DiagnosticError for a wrong policy.
     """
@@ -98,5 +98,5 @@ def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -
 
 
 def _severity(type_: ResourceType) -> Severity:
-    """A type that accepts all properties stands for another one, and accepts its policies too."""
+    # A type that accepts all properties replaces another one, and accepts its policies as well.
     return Severity.WARNING if isinstance(type_.properties, AnyName) else Severity.ERROR

@@ -35,7 +35,7 @@ class ResolvedInputs:
         self.missing: set[str] = set()  # URLs of templates that did not arrive with the request
 
     def note(self, error: DiagnosticError, path: Path) -> None:
-        """Remember why a resource has no type, or no nested stack."""
+        """Record why a resource has no type, or no nested stack."""
         self.diagnostics.extend(diagnostic_in(each, path) for each in error.diagnostics)
         if isinstance(error, MissingTemplateError):
             self.missing.add(error.address)
@@ -54,13 +54,13 @@ class ResolvedInputs:
 
     @property
     def _declared_names(self) -> frozenset[str]:
-        """Names with a declaration, be it wrong."""
+        """Return the names with a declaration, wrong ones included."""
         written = self._template.parameters
         return frozenset(written if isinstance(written, Mapping) else ())
 
     @lazy
     def parameters(self) -> Resolved:
-        """The values of all parameters, pseudo parameters included; Unknown where one is wrong."""
+        """The values of all parameters, pseudo parameters included; Unknown for a wrong one."""
         inputs = self._inputs
         wrong = self._declared_names - self.declarations.keys()
         given = inputs.given(self._declared_names)
@@ -78,7 +78,7 @@ class ResolvedInputs:
 
     @lazy
     def condition_parameters(self) -> ParameterValues:
-        """The same values, which conditions have for themselves: theirs are computed once."""
+        """A copy of the values for conditions. It records whether they depend on the stack."""
         return ParameterValues(self.parameters.values)
 
     @lazy
@@ -104,19 +104,17 @@ class ResolvedInputs:
         return NamedConditions(section, template.conditions, scope, self._inputs.assumed_conditions)
 
     def holds(self, condition: Any) -> bool:
-        """Return whether a condition holds. Raises :class:`FunctionError`,
-        :class:`UnknownValueError`.
-        """
+        """Return whether a condition holds. Raises the errors of :class:`NamedConditions`."""
         return self.conditions.holds(condition)
 
     @lazy
     def resources(self) -> tuple[ResourceBody, ...]:
-        """The resources that their conditions enable or may enable, in the template's order."""
+        """The resources that are enabled, or may be, in the template's order."""
         return tuple(self._enabled(self._template.resources.values()))
 
     @lazy
     def disabled(self) -> frozenset[str]:
-        """The resources that their conditions disable."""
+        """The names of resources that are disabled by their conditions."""
         return frozenset(
             body.name
             for body in self._template.resources.values()
@@ -131,7 +129,7 @@ class ResolvedInputs:
 
     @lazy
     def outputs(self) -> tuple[OutputBody, ...]:
-        """The outputs that their conditions enable, or may enable."""
+        """The outputs that are enabled, or may be."""
         return tuple(self._enabled(self._template.outputs.values()))
 
     def _enabled(self, bodies: Iterable[Body]) -> list[Body]:

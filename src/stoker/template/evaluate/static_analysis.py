@@ -1,8 +1,14 @@
 """Static analysis of each resource, before anything exists: references and diagnostics.
 
-It is an evaluation that records every reference and gives an unknown value for it. So it follows
-the same branches, names and paths as every later evaluation. If its dependencies are unchanged, the
-analysis for an earlier version of the template is reused.
+Takes the body of a resource and the scope of its template. Produces its dependencies, the
+attributes it refers to, diagnostics, and a definition in which references are unknown.
+
+Invariant: the analysis is an evaluation that records every reference and returns an unknown value
+for it. So it follows the same branches, names and paths as every later evaluation. An analysis of
+an earlier version of the template is reused if everything that it depends on is unchanged.
+
+:class:`stoker.template.evaluate.evaluation.Evaluation` calls it. Tested by tests/language and
+tests/operations/test_evaluation_cache.py.
 """
 
 from __future__ import annotations
@@ -54,12 +60,12 @@ class RecordedReferences:
         self.attributes: Attributes = {}
 
     def reference(self, name: str) -> Any:
-        """An unknown value."""
+        """Record the reference, and return an unknown value."""
         self.names.add(name)
         return Unknown(frozenset((name,)))
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """An unknown value."""
+        """Record the reference, and return an unknown value."""
         self.names.add(name)
         self.attributes.setdefault(name, set()).add(attribute)
         return Unknown(frozenset((name,)))
@@ -136,7 +142,7 @@ class StaticAnalysis:
         return self if self.final else replace(self, latest=None)
 
     def __del__(self) -> None:
-        """Nothing, but here other threads have their turn while thousands are freed."""
+        """Do nothing. A Python method lets other threads run while thousands are freed."""
 
 
 class Evaluator(Struct, frozen=True):
@@ -252,7 +258,7 @@ class Evaluator(Struct, frozen=True):
         return definition
 
     def _checked(self, analysis: StaticAnalysis) -> Definition:
-        """The definition, if there is nothing against it. Raises :class:`DiagnosticError`."""
+        """Return the definition. Raises :class:`DiagnosticError` if there are errors."""
         source = self.template.source
         if analysis.definition is None:
             raise DiagnosticError(source.all_located(analysis.diagnostics))
@@ -266,7 +272,7 @@ class Evaluator(Struct, frozen=True):
     ) -> StaticAnalysis:
         latest = StaticAnalysis(None, analysis.dependencies, analysis.attributes)
         parts = self._parts(body, scope, latest.diagnostics)
-        # what little is written makes no more than the budget of a light one allows
+        # A light definition has its own, smaller budget.
         if parts is not None and not light:
             try:
                 check_size(parts)
@@ -278,7 +284,7 @@ class Evaluator(Struct, frozen=True):
         return latest
 
     def _parts(self, body: ResourceBody, scope: Scope, found: Diagnostics) -> dict[str, Any] | None:
-        """The evaluated parts of a resource; None if one of them has no value."""
+        """Return the evaluated parts of a resource; None if one of them failed."""
         check()
         parts: dict[str, Any] = {}
         before = len(found)
@@ -324,7 +330,7 @@ class Evaluator(Struct, frozen=True):
         except FunctionError as failure:
             found.extend(failure.inside(*path).diagnostics)
             return None
-        # of an object that is there already nothing is made: it needs no properties
+        # An external object exists already, so that its required properties may be missing.
         is_made = parts["external_id"] is None
         found.extend(item for item in checked.findings if is_made or item.code != MISSING)
         analysis.custom_checks.extend(checked.custom_checks)
@@ -383,7 +389,7 @@ def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozens
     known = [
         analysis.definition for analysis in analyses.values() if analysis.definition is not None
     ]
-    # under an older name, a type is what its successor is to others
+    # Compare renamed types by their current name.
     neighbours = Neighbours(
         {
             definition.name: (

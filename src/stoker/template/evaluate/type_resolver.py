@@ -62,11 +62,12 @@ class MissingTemplateError(DiagnosticError):
 
 
 class TemplateType(NestingType):
-    """A type defined by a template. Each object is a type: a class is freed only by a collection of
-    all objects, with everything that it refers to.
-    """
+    """A type defined by a template. Each object of this class is a type."""
 
-    # Recorded in rows of all such types, because one template may replace another.
+    # Not a new class for each template. A class refers to itself, so that only a garbage collection
+    # could free it, together with its template.
+
+    # The same in rows of all such types: another template is an update, not a replacement.
     implementation: ClassVar[str] = "template"
 
     def __init__(
@@ -93,12 +94,12 @@ class TemplateType(NestingType):
 
     @property
     def url(self) -> str:
-        """The file of the template."""
+        """Return the file of the template."""
         assert self.inner.url is not None
         return self.inner.url
 
     def nested(self, call: NestingCall) -> Nested:
-        """The nested stack: the template, with the properties that are given as parameters."""
+        """Return the nested stack: the template, with the properties as parameters."""
         given = {
             name: _as_members(value) if self.properties[name].type is Type.LIST else value
             for name, value in call.properties.items()
@@ -123,7 +124,7 @@ class TemplateType(NestingType):
 
 
 def _as_members(entries: Any) -> Any:
-    """A list as a parameter takes it: of texts, into which maps are spread out member by member."""
+    """Return a list in the form of a parameter: texts, with maps flattened member by member."""
     if not isinstance(entries, list):
         return entries
     if entries and all(isinstance(entry, Mapping) for entry in entries):
@@ -138,7 +139,7 @@ def _as_members(entries: Any) -> Any:
 def template_type(
     type_name: str, template: Template, meaning: Meaning, inner: TypeResolver, inputs: Inputs
 ) -> TemplateType:
-    """The type that a template stands for in a stack with these inputs.
+    """Return the type that a template defines in a stack with these inputs.
 
     Raises :class:`DiagnosticError`.
     """
@@ -184,7 +185,7 @@ class TypeResolver:
         self._made: dict[tuple[str, str, Entry | None], TemplateType] = {}
 
     def type_of(self, body: ResourceBody) -> ResourceType:
-        """The type of a resource. Raises :class:`DiagnosticError`; paths start at the type."""
+        """Return a resource's type. Raises :class:`DiagnosticError`; paths start at the type."""
         if body.name in self._overridden:
             return self._resolve(body.type_name, body.name)
         known = self._known.get(body.type_name)
@@ -195,12 +196,12 @@ class TypeResolver:
 
     @property
     def url(self) -> str | None:
-        """The file of the template whose resources these are."""
+        """Return the file of the template whose resources these are."""
         return self._inputs.url
 
     @lazy
     def hooks(self) -> Marks:
-        """The hooks at which resources stop."""
+        """The hooks of all resources."""
         registry = self._inputs.environment.resource_registry
         return hooks_in(registry, self._inputs.service_environment.resource_registry)
 
@@ -214,9 +215,9 @@ class TypeResolver:
         return {name: actions for name, actions in found.items() if actions}
 
     def find(self, name: str) -> str:
-        """The full name of a template's file.
+        """Return the full name of a template's file.
 
-        Raises :class:`DiagnosticError` if it is not there, :class:`MissingTemplateError` if it
+        Raises :class:`DiagnosticError` for a missing file, :class:`MissingTemplateError` if it
         could be fetched.
         """
         inputs = self._inputs
@@ -274,7 +275,7 @@ class TypeResolver:
 def _check_facade(made: TemplateType, facade: ResourceType) -> None:
     """Check that a template in the place of a type has its parameters and outputs.
 
-    The messages are those that users of Heat know.
+    The messages are those of Heat.
     """
     name, found = made.type_name, []
     for key, declared in facade.properties.items():
@@ -300,5 +301,5 @@ def _check_facade(made: TemplateType, facade: ResourceType) -> None:
         )
 
 
-def _fits(wanted: Type, own: Type) -> bool:
-    return wanted in (own, Type.ANY) or {wanted, own} == {Type.INTEGER, Type.NUMBER}
+def _fits(declared: Type, own: Type) -> bool:
+    return declared in (own, Type.ANY) or {declared, own} == {Type.INTEGER, Type.NUMBER}

@@ -32,7 +32,7 @@ from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
 from stoker.template.versions import CFN, HOT
 
-# Codes of diagnostics that no value could cure: an output with one of these refuses a template.
+# Codes of diagnostics that no value can mend. An output with one of them rejects a template.
 STATIC = frozenset(
     {
         SHAPE,
@@ -181,10 +181,10 @@ OF_VALUES = frozenset({"broken-rule", "missing-parameter", "invalid-parameter-va
 
 
 def as_template_diagnostics(diagnostics: Diagnostics, file: str | None = None) -> Diagnostics:
-    """The diagnostics as the request to validate a template, from this file, reports them.
+    """Return the diagnostics in the form of a request to validate a template, from this file.
 
-    It is asked about the template, not about a stack: values of parameters and properties are
-    only warned about, policies without effect are refused. Errors have the type of a bad request.
+    The request is about the template, not about a stack: faults of values of parameters and
+    properties are warnings, and policies without effect are errors.
     """
     return Diagnostics([_as_template_diagnostic(found, file) for found in diagnostics])
 

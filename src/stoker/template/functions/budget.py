@@ -28,21 +28,19 @@ def is_small(value: Any) -> bool:
 
 
 def check_size(value: Any) -> None:
-    """Raise :class:`FunctionError` for a value that is larger than any may be."""
+    """Raise :class:`FunctionError` for a value over the absolute limits."""
     if exceeds(value, MAX_VALUES, MAX_OCTETS):
         bad_value("the value is too large", code="too-large")
 
 
 def check_text(size: int) -> None:
-    """Raise :class:`FunctionError` for a text of more characters than a function may give."""
+    """Raise :class:`FunctionError` for a text with too many characters."""
     if size > MAX_TEXT:
         bad_value(f"the text would have {size} characters; at most {MAX_TEXT} are allowed")
 
 
 def check_parts(count: int) -> None:
-    """Raise :class:`FunctionError` for a text with more parts than a function may make or
-    replace.
-    """
+    """Raise :class:`FunctionError` for a text with too many parts to split or replace."""
     if count > MAX_PARTS:
         bad_value(f"the text would have {count} parts; at most {MAX_PARTS} are allowed")
 
@@ -51,8 +49,8 @@ def check_parts(count: int) -> None:
 class Budget:
     """Bounds on the functions of one evaluation, nested templates included.
 
-    Every result of a function counts, those of references included: whatever is done with a result
-    afterwards takes time in proportion to its size.
+    Every result of a function counts, references included, because all later work on a result takes
+    time in proportion to its size.
     """
 
     values: int = 500_000  # values in lists and maps; a list or map counts as three
@@ -77,11 +75,12 @@ class Budget:
 
     @property
     def used_up(self) -> bool:
-        """Return whether more was asked for than is allowed."""
+        """Return whether the work has exceeded the budget."""
         return min(self.values, self.octets, self.searched, self.seconds) < 0
 
     def widen(self, resources: int) -> None:
-        """Allow more for a template with ``resources`` resources; once, not for nested ones."""
+        """Allow more for a template with ``resources`` resources. Only the first call counts."""
+        # Nested templates share the budget of the outermost one, and must not multiply it.
         if self.widened:
             return
         self.widened = True
@@ -98,34 +97,35 @@ class Budget:
             raise refusal("nested-too-large", message, (), LIMIT_EXCEEDED, suggestion=advice)
 
     def search(self, characters: int) -> None:
-        """Count a search. Raises :class:`FunctionError` when it is more than is left."""
+        """Count a search. Raises :class:`FunctionError` over the budget."""
         self.searched -= characters
         if self.searched < 0:
             _used_up("placeholders", "give each text only the placeholders that occur in it")
 
     def count(self, value: Any) -> None:
-        """Count a result. Raises :class:`FunctionError` when it is more than is left."""
+        """Count a result. Raises :class:`FunctionError` over the budget."""
         kind = type(value)
         if kind is str or kind is list or kind is dict:
             values, containers, octets = weigh(value, self.values, self.octets)
+            # A single text is no container: only its bytes count.
             if containers:
                 self.values -= values + 2 * containers
             self.octets -= octets
         self.check()
 
     def spend(self, values: int) -> None:
-        """Count values to come. Raises :class:`FunctionError` when they are more than are left."""
+        """Count values before they are made. Raises :class:`FunctionError` over the budget."""
         self.values -= values
         self.check()
 
     def check(self) -> None:
-        """Raise :class:`FunctionError` when nothing is left."""
+        """Raise :class:`FunctionError` if the budget is exceeded."""
         if self.octets < 0:
             _used_up("texts", "pass large texts on whole, in fewer places")
         if self.values < 0:
             _used_up("values", "use large lists and maps, and repeat over them, in fewer places")
 
 
-def _used_up(what: str, advice: str) -> NoReturn:
-    message = f"the functions of this template together handle more {what} than is allowed"
+def _used_up(kind: str, advice: str) -> NoReturn:
+    message = f"the functions of this template together handle more {kind} than is allowed"
     raise failed("too-large", message, suggestion=advice)

@@ -36,11 +36,11 @@ from stoker.template.versions import CFN
 
 
 def _account(scope: Scope) -> Any:
-    """The project, as the stack's ARN has it."""
+    """Return the project, as in the ARN of the stack."""
     return str(scope.parameters["AWS::StackId"]).split(":")[4]
 
 
-# Parameters of CloudFormation that no list of a stack's parameters shows.
+# Parameters of CloudFormation that are missing in a stack's list of parameters.
 _PSEUDO: Mapping[str, Callable[[Scope], Any]] = {
     "AWS::AccountId": _account,
     "AWS::NoValue": lambda scope: ABSENT,
@@ -53,7 +53,7 @@ UNKNOWN_KEY = "unknown-key"
 
 
 def ref(arguments: Any, scope: Scope) -> Any:
-    """A parameter, or the reference id of a resource."""
+    """Return a parameter, or the reference id of a resource."""
     if isinstance(arguments, list | dict):
         bad_arguments(f"the argument is a name, not {kind_of(arguments)}")
     if isinstance(arguments, str) and arguments in _PSEUDO and scope.version.dialect is CFN:
@@ -72,7 +72,7 @@ def ref(arguments: Any, scope: Scope) -> Any:
 
 
 def ref_param(arguments: Any, scope: Scope) -> Any:
-    """A parameter: conditions cannot refer to resources."""
+    """Return a parameter. Conditions cannot refer to resources."""
     if isinstance(arguments, list | dict):
         bad_arguments(f"a parameter is named by text, not {kind_of(arguments)}")
     if isinstance(arguments, str) and arguments in _PSEUDO:
@@ -89,7 +89,7 @@ def ref_param(arguments: Any, scope: Scope) -> Any:
 
 
 def get_att(arguments: Any, scope: Scope) -> Any:
-    """An attribute of a resource."""
+    """Return an attribute of a resource."""
     if isinstance(arguments, str) and "." not in arguments:
         message = f'"{arguments}" names no attribute: the arguments are [resource, attribute]'
         raise failed("unknown-resource", message)
@@ -107,7 +107,7 @@ def get_att(arguments: Any, scope: Scope) -> Any:
 
 
 def select(arguments: Any, scope: Scope) -> Any:
-    """One entry of a list or map; the list or map may be given as JSON text. '' if missing."""
+    """Return an entry of a list or map, or '' without one. Both may be given as JSON text."""
     index, collection = scope.resolve(exactly(2, arguments, "[index, list]"))
     known(index)
     if isinstance(collection, Unknown):
@@ -130,14 +130,14 @@ def select(arguments: Any, scope: Scope) -> Any:
 
 
 def fn_split(arguments: Any, scope: Scope) -> Any:
-    """A text split at a delimiter."""
+    """Return a text split at a delimiter."""
     delimiter, text = known(scope.resolve(exactly(2, arguments, "[delimiter, text]")))
     check_kind(str, text, "only text can be split", (1,))
     return split(delimiter, text)
 
 
 def fn_replace(arguments: Any, scope: Scope) -> Any:
-    """A text with placeholders replaced."""
+    """Return a text with placeholders replaced."""
     pair = exactly(2, arguments, "[{placeholder: text}, text]")
     check_form(dict, pair[0], "the placeholders are a map", (0,))
     params, template = scope.resolve(pair)
@@ -161,7 +161,7 @@ def base64(arguments: Any, scope: Scope) -> Any:
 
 
 def find_in_map(arguments: Any, scope: Scope) -> Any:
-    """A value of the Mappings section, or the default value of a fourth argument."""
+    """Return a value of the Mappings section, or the default value of a fourth argument."""
     default = _default_of(arguments)
     if default is None:
         return _in_map(arguments, scope)
@@ -183,7 +183,8 @@ def _in_map(arguments: Any, scope: Scope) -> Any:
     for position, key in enumerate(path):
         if isinstance(key, list | dict):
             bad_value(f"a key is text, not {kind_of(key)}", (position,))
-    path = list(map(text_key, path))  # as the keys of the mappings were read
+    # YAML reads a key such as 1 or true as a number or boolean; all keys are compared as text.
+    path = list(map(text_key, path))
     value: Any = scope.mappings
     for position, key in enumerate(path):
         if not isinstance(value, Mapping) or key not in value:
@@ -209,13 +210,13 @@ def _key_meant(key: str, mapping: Any) -> str | None:
 
 
 def get_azs(arguments: Any, scope: Scope) -> Any:
-    """The availability zones."""
+    """Return the availability zones."""
     region = scope.resolve(arguments)
     return region if isinstance(region, Unknown) else ["nova"]
 
 
 def member_list_to_map(arguments: Any, scope: Scope) -> Any:
-    """A map from a list such as [".member.0.Name=key", ".member.0.Value=door"]."""
+    """Return a map from a list such as [".member.0.Name=key", ".member.0.Value=door"]."""
     names = exactly(3, arguments, "[key name, value name, list]")[:2]
     for position, name in enumerate(names):
         check_form(str, name, "this is text", (position,))
@@ -245,7 +246,7 @@ FACADE_PARTS = {
 
 
 def resource_facade(arguments: Any, scope: Scope) -> Any:
-    """A part of the resource that this template stands for, named as in HOT."""
+    """Return a part of the resource in the parent template, named as in HOT."""
     return _facade(arguments, scope, {name: name for name in FACADE_PARTS.values()})
 
 
@@ -263,12 +264,12 @@ def _facade(arguments: Any, scope: Scope, names: Mapping[str, str]) -> Any:
 
 
 def to_json_string(arguments: Any, scope: Scope) -> Any:
-    """A value as JSON text."""
+    """Return a value as JSON text."""
     return as_json(known(scope.resolve(arguments)))
 
 
 def length(arguments: Any, scope: Scope) -> Any:
-    """The number of entries of a list."""
+    """Return the number of entries of a list."""
     value = scope.resolve(arguments)
     if isinstance(value, Unknown):
         return value

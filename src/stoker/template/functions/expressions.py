@@ -26,7 +26,7 @@ _EMPTY_RECEIVER = re.compile("(?<= for receiver) (?= matches|$)")
 
 
 def yaql(arguments: Any, scope: Scope) -> Any:
-    """The value of an expression over data."""
+    """Return the value of an expression over data."""
     check_form(dict, arguments, "the arguments are a map")
     for key in arguments:
         if key not in ("expression", "data"):
@@ -34,6 +34,7 @@ def yaql(arguments: Any, scope: Scope) -> Any:
     if "expression" not in arguments:
         bad_arguments('the argument "expression" is missing')
     written = arguments["expression"]
+    # Parse a literal expression before the data is known, so that its faults are reported early.
     if isinstance(written, str):
         _parse(written, scope)
     elif not scope.is_call(written):

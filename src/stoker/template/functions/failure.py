@@ -33,7 +33,7 @@ class FunctionError(Exception):
         )
 
     def inside(self, *path: str | int) -> FunctionError:
-        """The same failure, seen from further out."""
+        """Return the failure with paths that start further out."""
         return FunctionError(each.below(*path) for each in self.diagnostics)
 
 
@@ -65,14 +65,14 @@ def failed(
     error_type: ErrorType = VALIDATION_FAILED,
     suggestion: str | None = None,
 ) -> FunctionError:
-    """The failure of one snippet, for one reason."""
+    """Return the failure of one snippet, for one reason."""
     return FunctionError(
         [Diagnostic(code, message, path, error_type=error_type, suggestion=suggestion)]
     )
 
 
 def known(value: Any) -> Any:
-    """The value, if there is nothing unknown in it. Raises :class:`UnknownValueError`."""
+    """Return a value without unknown parts. Raises :class:`UnknownValueError` for another."""
     unknown = unknown_in(value)
     if unknown is not None:
         raise UnknownValueError(unknown)
@@ -80,9 +80,7 @@ def known(value: Any) -> Any:
 
 
 def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequence[str]) -> None:
-    """Raise :class:`FunctionError` for arguments without one that is needed; ``others`` may be
-    there.
-    """
+    """Raise :class:`FunctionError` if a needed argument is missing; ``others`` are optional."""
     for key in needed:
         if key not in arguments:
             message = f'the argument "{key}" is missing'
@@ -100,7 +98,7 @@ def exactly(count: int, arguments: Any, form: str) -> list[Any]:
 
 
 def check_form(kind: Any, written: Any, words: str, path: Path = ()) -> None:
-    """Raise :class:`FunctionError` for arguments that are not written as the words say."""
+    """Raise :class:`FunctionError` for arguments of another form, before they are evaluated."""
     if not isinstance(written, kind):
         bad_arguments(f"{words}, not {kind_of(written)}", path)
 
@@ -112,7 +110,7 @@ def check_kind(kind: Any, value: Any, words: str, path: Path = ()) -> None:
 
 
 def bad_arguments(message: str, path: Path = ()) -> NoReturn:
-    """The arguments do not have the form that the function takes."""
+    """Raise :class:`FunctionError` for arguments of a wrong form."""
     raise failed(SHAPE, message, path)
 
 
@@ -122,5 +120,5 @@ def bad_name(message: str, path: Path = ()) -> NoReturn:
 
 
 def bad_value(message: str, path: Path = (), code: str = "bad-value") -> NoReturn:
-    """The arguments have the right form, but the function has no result for these values."""
+    """Raise :class:`FunctionError` for values without a result, in a right form."""
     raise failed(code, message, path)

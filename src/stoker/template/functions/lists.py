@@ -24,13 +24,13 @@ from stoker.template.functions.scope import Scope
 
 
 def list_concat(arguments: Any, scope: Scope) -> Any:
-    """Lists, one after the other; null entries are left out."""
+    """Return lists, one after the other; null lists are left out."""
     words = "the arguments are a list of lists", "only lists can be put together"
     return [entry for part in parts_of(arguments, scope, list, *words) for entry in part]
 
 
 def parts_of(arguments: Any, scope: Scope, kind: Any, form: str, each: str) -> list[Any]:
-    """The lists or maps that are to become one, without null ones."""
+    """Return the lists or maps to combine, without null ones."""
     parts = scope.resolve(arguments)
     if isinstance(parts, Unknown):
         raise UnknownValueError(parts)
@@ -42,12 +42,12 @@ def parts_of(arguments: Any, scope: Scope, kind: Any, form: str, each: str) -> l
 
 
 def list_concat_unique(arguments: Any, scope: Scope) -> Any:
-    """Lists, one after the other, with only the first of equal entries."""
+    """Return lists, one after the other, with only the first of equal entries."""
     return unique(known(list_concat(arguments, scope)))
 
 
 def unique(entries: Iterable[Any]) -> list[Any]:
-    """The first of equal entries, in order."""
+    """Return the entries in order, with only the first of equal ones."""
     found: dict[Hashable, Any] = {}
     for entry in entries:
         found.setdefault(frozen(entry), entry)
@@ -55,7 +55,7 @@ def unique(entries: Iterable[Any]) -> list[Any]:
 
 
 def filter_(arguments: Any, scope: Scope) -> Any:
-    """A list without the given values."""
+    """Return a list without the given values."""
     check_form(list, arguments, "the arguments are [values, list]")
     if len(arguments) != 2:
         bad_arguments(f"the arguments are [values, list], not {len(arguments)} values")
@@ -71,7 +71,7 @@ def filter_(arguments: Any, scope: Scope) -> Any:
 
 
 def repeat(arguments: Any, scope: Scope) -> Any:
-    """A template for every value of one or more lists or maps, in all combinations or in step."""
+    """Return a template filled for values of lists or maps, in all combinations or in step."""
     _check_repeat(arguments)
     permutations = arguments.get("permutations", True)
     check_form(bool, permutations, "this is written as true or false", ("permutations",))
@@ -132,6 +132,7 @@ def _repeat(arguments: dict[str, Any], scope: Scope, values_of: Values) -> Any:
             bad_value("without permutations all lists must have the same length", ("for_each",))
         count = min(map(len, lists))
         rows = zip(*lists, strict=False)
+    # Refuse too many repetitions before the first. The budget would notice only after much work.
     values, _, octets = weigh(template)
     most = max(scope.budget.values, 0) // ((1 + values + octets // 32) * len(words))
     if count > most:
@@ -152,6 +153,7 @@ def _filled(template: Any, words: list[str], row: tuple[Any, ...]) -> Any:
             return text
         for word, value in zip(words, row, strict=True):
             check_kind(str, value, f'only text can be put in place of "{word}"', ("for_each", word))
+            # Counting a word costs as much as replacing it. Most texts are far too short for it.
             if len(text) * len(value) > MAX_TEXT:
                 check_text(len(text) + text.count(word) * (len(value) - len(word)))
             text = text.replace(word, value)

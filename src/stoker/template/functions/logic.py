@@ -16,7 +16,7 @@ from stoker.template.functions.scope import ABSENT, Scope
 
 
 def if_(arguments: Any, scope: Scope) -> Any:
-    """One of two values; the other one is not evaluated."""
+    """Return one of two values; the other one is not evaluated."""
     exactly(3, arguments, "[condition, value if true, value if false]")
     condition = scope.condition(arguments, 0)
     return scope.choice(arguments, 1 if condition else 2)

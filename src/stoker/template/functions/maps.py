@@ -12,14 +12,14 @@ from stoker.template.functions.scope import Scope
 
 
 def map_merge(arguments: Any, scope: Scope) -> Any:
-    """Maps merged into one; of equal keys the last counts."""
+    """Return maps merged into one; of equal keys the last wins."""
     words = "the arguments are a list of maps", "only maps can be merged"
     maps = parts_of(arguments, scope, Mapping, *words)
     return {key: value for part in maps for key, value in part.items()}
 
 
 def map_replace(arguments: Any, scope: Scope) -> Any:
-    """A map with some keys and some values replaced by others."""
+    """Return a map with some keys and values replaced."""
     values = known(scope.resolve(arguments))
     if not isinstance(values, list) or len(values) != 2:
         bad_value("the arguments are [map, {keys: map, values: map}]")
@@ -32,7 +32,7 @@ def map_replace(arguments: Any, scope: Scope) -> Any:
 
 
 def _map(value: Any, path: tuple[int | str, ...]) -> Any:
-    """A map; null is an empty one."""
+    """Return a map; an empty one for null."""
     if value is None:
         return {}
     check_kind(Mapping, value, "this is a map", path)

@@ -1,4 +1,4 @@
-"""Functions that refer to parameters, resources, files and the resource a template stands for."""
+"""Functions that refer to parameters, resources, files, exports and the resource of the parent."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def get_param(arguments: Any, scope: Scope) -> Any:
 
 
 def _index_in_text(part: Any) -> Any:
-    """An index that was given as text, as a parameter or a member of a group gives it."""
+    """Return an index given as text, as parameters and members of groups give it, as a number."""
     try:
         return int(part) if isinstance(part, str) else part
     except ValueError:
@@ -61,7 +61,7 @@ def _index_in_text(part: Any) -> Any:
 
 
 def parameter(name: str, scope: Scope) -> Any:
-    """The value of a parameter or pseudo parameter."""
+    """Return the value of a parameter or pseudo parameter."""
     try:
         return scope.parameters[name]
     except KeyError:
@@ -109,7 +109,7 @@ def follow(
 
 
 def get_resource(arguments: Any, scope: Scope) -> Any:
-    """The reference id of a resource."""
+    """Return the reference id of a resource."""
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name
@@ -117,7 +117,7 @@ def get_resource(arguments: Any, scope: Scope) -> Any:
 
 
 def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> str:
-    """The name of an enabled resource. Raises :class:`FunctionError` for any other value."""
+    """Return the name of an enabled resource. Raises :class:`FunctionError` for another value."""
     if isinstance(name, list | dict):
         bad_name(f"a resource must be named by text, not {kind_of(name)}")
     if not isinstance(name, str) or name not in scope.resources:
@@ -188,7 +188,7 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
             bad_name(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
     type_ = scope.resources[name]
     if not path:
-        scope.facts.reference(name)  # a type without attributes is depended on, too
+        scope.facts.reference(name)  # Records the dependency, also on a type without attributes.
         names = () if type_ is None else type_.attributes
         return {attribute: scope.facts.attribute(name, attribute) for attribute in names}
     first, *rest = path
@@ -237,9 +237,9 @@ MEMBER = "resource."  # prefix of attributes that lead to the resources of a nes
 
 
 def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
-    """``resource.NAME``, or ``resource.NAME.ATTRIBUTE`` and the path into that attribute.
+    """Return ``resource.NAME``, or ``resource.NAME.ATTRIBUTE`` and the path inside that attribute.
 
-    The attribute may itself lead to a resource of the nested stack that NAME stands for.
+    If NAME has a nested stack itself, the attribute may name one of its resources.
     """
     parts = [*first.split(".", 2)[1:], *rest]
     if len(parts) == 1:
@@ -251,7 +251,8 @@ def _member(first: str, rest: list[Any]) -> tuple[str, list[Any]]:
 
 
 def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> FunctionError:
-    """Outputs of a nested stack are only looked for when they are needed."""
+    # Outputs of a nested stack are only known when its template is evaluated, so their faults have
+    # a code of their own.
     code = "unknown-output" if isinstance(type_, NestingType) else "unknown-attribute"
     message = (
         f"The Referenced Attribute ({name} {attribute_}) is incorrect: {type_.type_name} has no"
@@ -264,8 +265,9 @@ def _unknown_attribute(name: str, type_: ResourceType, attribute_: str) -> Funct
 def get_file(arguments: Any, scope: Scope) -> Any:
     """A function for including a file inline.
 
-    It must have come with the template.
+    The request must include the file.
     """
+    # The API shows the first line of this docstring. Clients compare it with Heat's, so it stays.
     name = scope.resolve(arguments)
     if isinstance(name, Unknown):
         return name

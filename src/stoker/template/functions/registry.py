@@ -71,7 +71,7 @@ _FUNCTIONS: Mapping[str, Function] = {
 }
 NAMES = frozenset(_FUNCTIONS)  # functions of all versions
 
-# Before the version of that name, the function had another form.
+# Earlier forms of functions: the first version without the form, the name, and the form.
 _EARLIER: tuple[tuple[str, str, Function], ...] = (
     ("2015-10-15", "get_attr", references.get_attr_of_name),
     ("2015-10-15", "list_join", strings.list_join_plain),
@@ -84,7 +84,7 @@ _EARLIER: tuple[tuple[str, str, Function], ...] = (
 
 @cache
 def functions_of(version: Version) -> Mapping[str, Function]:
-    """The functions of resources and outputs."""
+    """Return the functions of resources and outputs."""
     table = {name: _form(version, name) for name in version.functions | version.extensions}
     table |= {name: _removed(name, version) for name in version.removed}
     return table
@@ -92,7 +92,7 @@ def functions_of(version: Version) -> Mapping[str, Function]:
 
 @cache
 def condition_functions_of(version: Version) -> Mapping[str, Function]:
-    """The functions of conditions; the others of the version are refused by name."""
+    """Return the functions of conditions; all others of the version raise an error."""
     table: dict[str, Function] = {
         name: _refusal(f'"{name}" cannot be used in a condition')
         for name in version.functions | version.extensions | version.removed
@@ -110,7 +110,7 @@ def _form(version: Version, name: str) -> Function:
     return _FUNCTIONS[name]
 
 
-# Replacement of a function that later versions lack.
+# Advice for functions that a version no longer has.
 _INSTEAD: Mapping[str, str] = {
     "Fn::Base64": "leave it out: user data is encoded when it is sent",
     "Fn::GetAZs": "name the availability zone",

@@ -20,7 +20,7 @@ from stoker.template.functions.budget import Budget
 from stoker.template.functions.failure import FunctionError, UnknownValueError
 from stoker.template.versions import Version
 
-# Takes its arguments as written, and the scope that evaluates them.
+# Takes its arguments unevaluated, and the scope that evaluates them: "if" must not evaluate both.
 Function = Callable[[Any, "Scope"], Any]
 
 
@@ -37,12 +37,12 @@ class Conditions(Protocol):
     def holds(self, condition: Any) -> bool:
         """Return whether a condition holds, given by its name or as it was written.
 
-        Raises :class:`UnknownValueError` where that hangs on a value which is not known yet.
+        Raises :class:`UnknownValueError` if it depends on a value that is not known yet.
         """
 
     @property
     def disabled(self) -> Collection[str]:
-        """The resources that their conditions disable."""
+        """Return the resources that are disabled by their conditions."""
 
 
 # The pseudo parameters that differ between stacks of one template and the same parameters.
@@ -98,9 +98,7 @@ class Scope(Struct, frozen=True):
     imports: Imports = field(default_factory=Imports)
 
     def resolve(self, snippet: Any) -> Any:
-        """The value of a snippet. Raises :class:`FunctionError` with all that is wrong inside
-        it.
-        """
+        """Return the value of a snippet. Raises :class:`FunctionError` with all its faults."""
         value = self._value(snippet)
         return None if value is ABSENT else value
 
@@ -117,11 +115,11 @@ class Scope(Struct, frozen=True):
         return snippet
 
     def is_call(self, snippet: Any) -> bool:
-        """Return whether a snippet calls a function, so that its form says nothing of its value."""
+        """Return whether a snippet calls a function. Its form then says nothing about its value."""
         return isinstance(snippet, dict) and len(snippet) == 1 and next(iter(snippet)) in self.table
 
     def entry(self, arguments: Any, key: str | int) -> Any:
-        """The value of one entry of the arguments."""
+        """Return the value of one entry of the arguments."""
         try:
             return self.resolve(arguments[key])
         except FunctionError as failure:
@@ -135,14 +133,14 @@ class Scope(Struct, frozen=True):
             raise failure.inside(key) from None
 
     def condition(self, arguments: Any, key: str | int) -> bool:
-        """Return whether the condition that is an entry of the arguments holds."""
+        """Return whether the condition in one entry of the arguments holds."""
         try:
             return self.conditions.holds(arguments[key])
         except FunctionError as failure:
             raise failure.inside(key) from None
 
     def with_facts(self, facts: Facts, budget: Budget | None = None) -> Scope:
-        """The same scope with other facts, and this budget or a new one."""
+        """Return the scope with other facts, and with this budget or a new one."""
         if budget is None:
             budget = Budget(helpers=self.budget.helpers)
             budget.widen(len(self.resources))

@@ -24,7 +24,7 @@ from stoker.template.functions.scope import Scope
 
 
 def as_json(value: Any) -> str:
-    """Data as JSON text, with sorted keys, so that equal data gives equal text."""
+    """Return data as JSON text. Keys are sorted, so that equal data gives equal text."""
     try:
         text = json.dumps(value, sort_keys=True)
     except (TypeError, ValueError) as error:
@@ -34,12 +34,12 @@ def as_json(value: Any) -> str:
 
 
 def str_replace(arguments: Any, scope: Scope) -> Any:
-    """A text with placeholders replaced; maps and lists are inserted as JSON."""
+    """Return a text with placeholders replaced; maps and lists are inserted as JSON."""
     return _replaced(*_replace_arguments(arguments, scope), scope)[0]
 
 
 def str_replace_plain(arguments: Any, scope: Scope) -> Any:
-    """A text with placeholders replaced by texts and numbers."""
+    """Return a text with placeholders replaced by texts and numbers."""
     template, params = _replace_arguments(arguments, scope)
     for key, value in () if isinstance(params, Unknown) else params.items():
         if isinstance(value, list | dict):
@@ -80,7 +80,7 @@ def _replace_arguments(arguments: Any, scope: Scope) -> tuple[Any, Any]:
 
 
 def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]:
-    """The text with every placeholder replaced, and the placeholders that were not found."""
+    """Return the text with every placeholder replaced, and the placeholders not found."""
     unknown = unknown_in([template, params])
     if unknown is not None:
         return unknown, []
@@ -94,7 +94,7 @@ def _replaced(template: Any, params: Any, scope: Scope) -> tuple[Any, list[str]]
 
 
 def as_text(value: Any) -> str:
-    """A value as it appears inside text."""
+    """Return a value as it appears inside text."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -107,7 +107,7 @@ def as_text(value: Any) -> str:
 def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[str, list[str]]:
     """Replace words, longer ones first, never inside an inserted text; return also the unused ones.
 
-    Raises :class:`FunctionError` when there is too much to search or to insert.
+    Inserted texts are not searched. Raises :class:`FunctionError` over the budget.
     """
     unused = []
     places: list[tuple[int, str]] = []
@@ -126,6 +126,7 @@ def replace_words(text: str, pairs: Mapping[str, str], budget: Budget) -> tuple[
         while position >= 0:
             places.append((position, word))
             position = left.find(word, position + len(word))
+        # Mask found words, so that a shorter word is not found inside a longer one.
         left = left.replace(word, _TAKEN * len(word))
     pieces: list[str] = []
     end = 0
@@ -141,13 +142,13 @@ _TAKEN = "\ud800"
 
 
 def bounded(delimiter: str, parts: list[str]) -> str:
-    """Texts joined, refused if the result were larger than any function may produce."""
+    """Join texts. Raises :class:`FunctionError` if the result would be too large."""
     check_text(sum(map(len, parts)) + len(delimiter) * max(len(parts) - 1, 0))
     return delimiter.join(parts)
 
 
 def list_join(arguments: Any, scope: Scope) -> Any:
-    """The entries of one or more lists joined to a text; maps and lists are joined as JSON."""
+    """Return the entries of lists joined to a text; maps and lists are joined as JSON."""
     if not isinstance(arguments, list) or len(arguments) < 2:
         bad_arguments("the arguments are [delimiter, list, ...]")
     delimiter, *lists = scope.resolve(arguments)
@@ -155,7 +156,7 @@ def list_join(arguments: Any, scope: Scope) -> Any:
 
 
 def list_join_plain(arguments: Any, scope: Scope) -> Any:
-    """The entries of a list, all of them text, joined to a text."""
+    """Return the entries of a list, all of them text, joined to a text."""
     delimiter, *lists = scope.resolve(exactly(2, arguments, "[delimiter, list]"))
     return _joined(delimiter, lists, _plain_item)
 
@@ -187,7 +188,7 @@ def _json_item(value: Any, path: tuple[int, int]) -> str:
 
 
 def str_split(arguments: Any, scope: Scope) -> Any:
-    """A text split at a delimiter, or at white space if that is null, or one part of it."""
+    """Return the parts of a text, or one part. A null delimiter splits at white space."""
     if isinstance(arguments, str | dict) and not scope.is_call(arguments):
         bad_arguments("the arguments are [delimiter, text, index]")
     values = known(scope.resolve(arguments))
@@ -206,16 +207,16 @@ def str_split(arguments: Any, scope: Scope) -> Any:
     return parts[index]
 
 
-def as_number(value: Any, what: str, path: tuple[int, ...]) -> int:
-    """A whole number, or text that spells one."""
+def as_number(value: Any, subject: str, path: tuple[int, ...]) -> int:
+    """Return a whole number, which may be given as text."""
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        bad_value(f"{what} is a number, not {kind_of(value)}", path)
+        bad_value(f"{subject} is a number, not {kind_of(value)}", path)
 
 
 def split(delimiter: Any, text: str) -> list[str]:
-    """A text split at a delimiter."""
+    """Return a text split at a delimiter."""
     check_kind(str, delimiter, "the delimiter is text", (0,))
     if not delimiter:
         bad_value("the delimiter cannot be empty", (0,))
@@ -228,7 +229,7 @@ DIGESTS = frozenset(name for name in hashlib.algorithms_available if not name.st
 
 
 def digest(arguments: Any, scope: Scope) -> Any:
-    """The hexadecimal digest of a text."""
+    """Return the hexadecimal digest of a text."""
     values = known(scope.resolve(arguments))
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         bad_value("the arguments are [algorithm, text]")
@@ -251,7 +252,7 @@ _URL_PARTS = ("scheme", "username", "password", "host", "port", "path", "query",
 
 
 def make_url(arguments: Any, scope: Scope) -> Any:
-    """A URL made of its parts."""
+    """Return a URL made of its parts."""
     check_form(dict, arguments, "the arguments are a map")
     for key in arguments:
         if key not in _URL_PARTS:
@@ -259,7 +260,7 @@ def make_url(arguments: Any, scope: Scope) -> Any:
     _check_url_shape(arguments, scope)
     parts = known(scope.resolve(arguments))
     url = _url(parts)
-    scope.budget.spend(len(url) // 4)  # a character takes a quarter of a value's time to quote
+    scope.budget.spend(len(url) // 4)  # Quoting four characters takes as long as one value.
     return url
 
 

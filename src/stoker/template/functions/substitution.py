@@ -29,7 +29,7 @@ _MAX_BLOCKS = 256
 
 
 def sub(arguments: Any, scope: Scope) -> Any:
-    """A text in which ``${Name}`` and ``${Resource.Attribute}`` are replaced."""
+    """Return a text in which ``${Name}`` and ``${Resource.Attribute}`` are replaced."""
     text, values = arguments, {}
     if isinstance(arguments, list):
         if len(arguments) != 2 or not isinstance(arguments[1], dict):
@@ -48,7 +48,8 @@ def sub(arguments: Any, scope: Scope) -> Any:
         literal, name = match[1], match[2].strip()
         try:
             value = f"${{{name}}}" if literal else _variable(name, values, scope)
-        except FunctionError as failure:  # what it names is a part of the text
+        except FunctionError as failure:
+            # The name is inside the text, so the whole text is the place of the fault.
             faults += (replace(each, path=place) for each in failure.diagnostics)
             if len(faults) >= MAX_FAULTS:
                 break
@@ -76,7 +77,7 @@ def _variable(name: str, values: Mapping[str, Any], scope: Scope) -> Any:
 
 
 def cidr(arguments: Any, scope: Scope) -> Any:
-    """A number of networks within a network, each with the given number of host bits."""
+    """Return networks within a network, each with the given number of host bits."""
     if not isinstance(arguments, list) or len(arguments) not in (2, 3):
         bad_arguments("the arguments are [network, count, host bits]")
     values = known(scope.resolve(arguments))
@@ -90,7 +91,7 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     prefix = network.max_prefixlen - bits
     if prefix < network.prefixlen or number > 2 ** (prefix - network.prefixlen):
         bad_value(f"{number} networks with {bits} host bits do not fit into {network}")
-    scope.budget.spend(16 * number)  # an address takes as long to write as several values
+    scope.budget.spend(16 * number)  # Writing an address takes as long as several values.
     first, size = int(network.network_address), 1 << bits
     address = type(network.network_address)
     return [f"{address(first + place * size)}/{prefix}" for place in range(number)]
