@@ -2,7 +2,8 @@
 
 A turn ends when only pauses of some seconds are left. The next one is due when the first of them
 ends, or when a commit concerns the stack: the turn is queued in the transaction of that commit, so
-that no operation, signal or end of a nested stack is missed. See docs/develop/decisions/turns.md.
+that no operation, signal or end of a nested stack is missed.
+See docs/develop/decisions/0022-several-engines.md.
 """
 
 from __future__ import annotations

@@ -305,10 +305,10 @@ class Driver:
         self, session: Session, running: RunningOperation, seconds_left: float | None
     ) -> None:
         """Release the stack if only long pauses follow; ``seconds_left`` is the operation's."""
-        if self._max_idle_seconds is None or _may_be_sent(session):
+        if self._max_idle_seconds is None:
             return
         until = running.waiting.rests_until(self._max_idle_seconds)
-        if until is not None:
+        if until is not None and not _may_be_sent(session):
             pause = min(until - asyncio.get_running_loop().time(), seconds_left or math.inf)
             self.resume_at = self._ports.clock.now() + pause
             running.waiting.stop()

@@ -12,7 +12,7 @@ from stoker.kernel.errors import CIRCULAR_DEPENDENCY
 from stoker.kernel.graph import find_cycle
 from stoker.template.document import Template
 
-_MOST_TOLD = 8
+_MAX_NAMED_REFERENCES = 8  # in one message
 _REFERENCES = frozenset(("get_resource", "Ref"))
 _ATTRIBUTES = frozenset(("get_attr", "Fn::GetAtt"))
 
@@ -20,7 +20,7 @@ _ATTRIBUTES = frozenset(("get_attr", "Fn::GetAtt"))
 def circle_findings(
     template: Template, dependencies: Mapping[str, frozenset[str]]
 ) -> list[Diagnostic]:
-    """A circle, if there is one."""
+    """Return a diagnostic about one cycle, if there is any."""
     circle = find_cycle(dependencies)
     if circle is None:
         return []
@@ -38,7 +38,7 @@ def circle_findings(
 def _advice(template: Template, circle: Sequence[str]) -> str | None:
     written = template.data[template.version.dialect.resources]
     places = []
-    for name, needed in islice(pairwise(circle), _MOST_TOLD):
+    for name, needed in islice(pairwise(circle), _MAX_NAMED_REFERENCES):
         place = next(_references(written[name], needed, (), template), None)
         if place is not None:
             places.append(format_path((name, *place)))

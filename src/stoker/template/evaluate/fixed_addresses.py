@@ -1,4 +1,4 @@
-"""Warns where two resources ask for the same fixed address of a network.
+"""Warns about two resources that request the same fixed address of a network.
 
 The network service gives an address of a network to one port only, so the later of the two fails.
 Resources with a condition are left out: the template may choose one of them.
@@ -18,7 +18,7 @@ from stoker.template.evaluate.static_analysis import StaticAnalysis
 def fixed_address_findings(
     template: Template, analyses: Mapping[str, StaticAnalysis]
 ) -> list[Diagnostic]:
-    """Return a warning for each address that an earlier resource asks for, too."""
+    """Return a warning for each address that an earlier resource requests, too."""
     found: list[Diagnostic] = []
     holders: dict[tuple[str | Unknown, str], Path] = {}
     for name, analysis in analyses.items():
@@ -32,6 +32,7 @@ def fixed_address_findings(
             if not (_is_one(network) and isinstance(address, str)):
                 continue
             here = (*base, *path)
+            # An unknown network is equal to another only if both come from the same resource.
             first = holders.setdefault((network, address), here)
             if first is not here:
                 found.append(_finding(template, address, here, first))

@@ -17,13 +17,13 @@ from stoker.template.functions.scope import Scope
 
 
 def output(body: OutputBody, scope: Scope) -> Output:
-    """The value of an output, or why it has none; None as long as it is not known."""
+    """Return an output with its value, or with the error; the value is None while unknown."""
     description = body.description if isinstance(body.description, str) else ""
     try:
         value = scope.resolve(body.value)
         check_size(value)
     except FunctionError as failure:
-        error = "; ".join(map(_said, failure.diagnostics))
+        error = "; ".join(map(_text_of, failure.diagnostics))
         return Output(body.name, None, description, error)
     export = None if export_diagnostics(body, scope) else _export(body, scope)
     known = unknown_in(value) is None
@@ -34,13 +34,11 @@ def _export(body: OutputBody, scope: Scope) -> str | None:
     return None if body.export is None else str(scope.resolve(body.export))
 
 
-def _said(diagnostic: Diagnostic) -> str:
-    """A diagnostic in the words of Heat, which clients match on.
-
-    A place that is only a function's name has no information.
-    """
-    alone = len(diagnostic.path) == 1 and isinstance(diagnostic.path[0], str)
-    return str(replace(diagnostic, suggestion=None, path=() if alone else diagnostic.path))
+def _text_of(diagnostic: Diagnostic) -> str:
+    """Return a diagnostic in the words of Heat, which clients match on."""
+    # A path that is only the name of a function adds nothing to the message.
+    is_function = len(diagnostic.path) == 1 and isinstance(diagnostic.path[0], str)
+    return str(replace(diagnostic, suggestion=None, path=() if is_function else diagnostic.path))
 
 
 def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
@@ -53,7 +51,7 @@ def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     return []
 
 
-LONGEST_EXPORT = 255
+MAX_EXPORT_CHARACTERS = 255  # of the name; the limit of CloudFormation
 
 
 def exports_diagnostics(bodies: Iterable[OutputBody], scope: Scope) -> list[Diagnostic]:
@@ -82,10 +80,10 @@ def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
         name = scope.resolve(body.export)
     except FunctionError as failure:
         return list(failure.inside(*path).diagnostics)
-    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_EXPORT or "\0" in name:
+    if not isinstance(name, str) or not 0 < len(name) <= MAX_EXPORT_CHARACTERS or "\0" in name:
         message = (
-            f"the name of an export must have 1 to {LONGEST_EXPORT} characters, none of them NUL,"
-            " and cannot depend on a resource"
+            f"the name of an export must have 1 to {MAX_EXPORT_CHARACTERS} characters, none of them"
+            " NUL, and cannot depend on a resource"
         )
         return [Diagnostic("bad-export", message, path)]
     return []
@@ -94,6 +92,6 @@ def export_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
 def _in_output(found: Diagnostic) -> Diagnostic:
     if found.code not in STATIC:
         return replace(found, severity=Severity.WARNING)
-    # an unknown resource is a fault of the reference in a resource, of the value in an output
+    # An unknown resource is an invalid reference in a resource, but an invalid value in an output.
     wrong_value = found.error_type == INVALID_REFERENCE
     return replace(found, error_type=VALIDATION_FAILED) if wrong_value else found

@@ -44,8 +44,9 @@ def _each_in(arguments: Any, scope: Scope) -> Any:
     entries, others = known(scope.resolve(exactly(2, arguments, "[list, list]")))
     for place, value in enumerate((entries, others)):
         check_kind(list, value, "only lists can be compared", (place,))
-    wanted = set(map(str, others))
-    return all(str(entry) in wanted for entry in entries)
+    # Compare as text: a parameter list has texts, and the template may have numbers.
+    allowed = set(map(str, others))
+    return all(str(entry) in allowed for entry in entries)
 
 
 _OF_RULES: Mapping[str, Function] = {
@@ -63,7 +64,7 @@ def parameter_findings(
 ) -> list[Diagnostic]:
     """Return diagnostics about parameter groups, broken rules, and comparisons in conditions.
 
-    ``names`` are those of all parameters, also of those whose declaration is wrong.
+    ``names`` has all parameters, also those with a wrong declaration.
     """
     section = template.version.dialect.conditions
     groups = group_diagnostics(template.parameter_groups, names)
@@ -118,5 +119,5 @@ def _broken(assertion: Any, path: Path, conditions: Conditions) -> list[Diagnost
         return []
     except FunctionError as failure:
         return list(failure.inside(*path, "Assert").diagnostics)
-    told = str(assertion.get("AssertDescription") or "the parameters do not fit together")
-    return [Diagnostic("broken-rule", f"Rule {path[1]}: {told[:1000]}", path)]
+    description = str(assertion.get("AssertDescription") or "the parameters do not fit together")
+    return [Diagnostic("broken-rule", f"Rule {path[1]}: {description[:1000]}", path)]
