@@ -38,7 +38,7 @@ class ChangeRequest(Struct, frozen=True):
 
     kind: ClassVar = OperationKind.CHANGE
     rollback: bool = False  # on failure, roll back to the input in force at the start
-    # Columns of the stack to set at the start, as tags and timeout.
+    # Columns of the stack to set at the start, such as tags and timeout.
     settings: Mapping[str, Any] = field(default_factory=dict)
     batches: Batches = field(default_factory=Batches)
     abandons: bool = False  # keep all objects in the cloud, regardless of deletion policies

@@ -17,12 +17,12 @@ class Limits(Struct, frozen=True):
     signals_per_resource: int = 1000
     signal_bytes: int = MEBIBYTE
     signals_bytes_per_resource: int = 4 * MEBIBYTE
-    # Of properties and attributes together, and of signals.
+    # Of properties and attributes together. Signals have the same limit of their own.
     values_bytes_per_stack: int = 32 * MEBIBYTE
     software_bytes_per_project: int = 256 * MEBIBYTE  # configs and deployments; -1 for no bound
     configs_per_project: int = 4096  # -1 for no bound
     deployments_per_project: int = 4096  # -1 for no bound
-    document: int = 64 * 1024 * 1024  # characters of one document, such as a tree of templates
+    document: int = 64 * 1024 * 1024  # characters of the document of an abandoned stack
     snapshots_per_stack: int = 32  # -1 for no bound
     timeout_mins: float = 60  # default for stacks without a timeout
     failure_grace: float = 240.0  # seconds for actions in progress after another has failed

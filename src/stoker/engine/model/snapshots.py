@@ -35,7 +35,7 @@ class Snapshot(PublicRecord, frozen=True):
 
 
 class SnapshotPart(Record, frozen=True):
-    """What a snapshot holds of one resource."""
+    """The part of a snapshot for one resource."""
 
     id: str
     snapshot_id: str

@@ -27,7 +27,7 @@ class StackView(Struct, frozen=True):
     description: str = ""
     # As text; hidden ones masked; with pseudo parameters.
     parameters: Mapping[str, str] = field(default_factory=dict)
-    outputs: tuple[Output, ...] | None = None  # none if not requested or not computable yet
+    outputs: tuple[Output, ...] | None = None  # None if not requested or unknown
     timeout_mins: int | None = None
     disable_rollback: bool = True
     owner: str | None = None  # name of the user who created the stack
