@@ -326,7 +326,7 @@ def test_wait_for_detached_port_is_bounded(cloud: FakeCloud, server: Make, netwo
     call = replace(row.call("UPDATE"), update=Update(before, frozenset({"networks"})))
     first = Server().update(call)
     assert isinstance(first, Wait)
-    assert "let go" in str(first.reason)
+    assert "detached" in str(first.reason)
     with pytest.raises(RequestError, match="still there after 300 seconds"):
         Server().update(replace(call, progress=first.progress or {}, now=call.now + 301))
 
