@@ -71,7 +71,7 @@ class SqlStore(SqlReads, SqlSnapshots, UserRecords):
 
     async def commit(self, change: Change) -> None:
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
-        await self._commits.commit(change)
+        await self._commits.enter(change)
 
     async def take(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do, and return the stack."""

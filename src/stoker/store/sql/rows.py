@@ -63,6 +63,12 @@ def to_row(record: AnyRecord, cipher: Cipher) -> dict[str, Any]:
         row[name] = getattr(record, name)
     for column, names in form.packed:
         row[column] = cipher.encrypt({name: row.pop(name) for name in names})
+    for name in form.encrypted:
+        value = row[name]
+        if value:
+            row[name] = cipher.encrypt(value)
+        elif value is not None:
+            row[name] = "{}"
     for name, write, empty in form.writes:
         value = row[name]
         if value or empty is None:
@@ -87,6 +93,7 @@ class Form(Struct, frozen=True):
     not_written: Sequence[str]
     derived: Sequence[str]  # columns that are properties of the record
     packed: Sequence[tuple[str, Sequence[str]]]  # encrypted column and the fields in it
+    encrypted: Sequence[str]
     writes: Sequence[tuple[str, Convert, str | None]]
     """Fields whose column holds text: the conversion, and the text of an empty value. Most fields
     of most rows are empty. None: an empty value is converted, too.
@@ -108,23 +115,24 @@ def form_of(kind: type[Struct]) -> Form:
         statuses: Any = OperationStatus if kind is Operation else Status
         names = [name for name in kind.__struct_fields__ if name not in {*_READ_ONLY, *packed}]
         conversions = {name: _conversion(columns[name], statuses) for name in names}
-        encrypted = [c.key for c in columns if kind_of(c) is Kind.ENCRYPTED]
+        measured = [c.key for c in columns if kind_of(c) is Kind.ENCRYPTED]
         _FORMS[kind] = Form(
             columns=[(name, columns[name].name) for name in names],
             not_written=[n for n in kind.__struct_fields__ if n in _READ_ONLY or n == _DRAWN],
             derived=[c.key for c in columns if isinstance(getattr(kind, c.key, None), property)],
             packed=list(stored.packed.items()),
+            encrypted=[name for name in names if conversions[name].write is _encrypt],
             writes=[
                 (name, conversion.write, conversion.empty_text)
                 for name, conversion in conversions.items()
-                if conversion.write is not None
+                if conversion.write is not None and conversion.write is not _encrypt
             ],
             reads=[
                 (name, conversion.read, conversion.unreadable)
                 for name, conversion in conversions.items()
                 if conversion.read is not None
             ],
-            measured=encrypted if "size" in columns else (),
+            measured=measured if "size" in columns else (),
         )
     return _FORMS[kind]
 

@@ -69,13 +69,16 @@ def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Excepti
     for change in changes:
         if isinstance(change, OwnerChange) or _adds_operation(change):
             held.add(change.stack_id)
-    tokens = {row["id"]: row["token"] for row in _TOKENS.find(connection, held)}
-    return [
-        None
-        if isinstance(change, PublicChange) or tokens.get(change.stack_id) == change.fencing_token
-        else FencedError(change.stack_id)
-        for change in changes
-    ]
+    tokens = {}
+    for row in _TOKENS.find(connection, held):
+        tokens[row["id"]] = row["token"]
+    refusals: list[Exception | None] = []
+    for change in changes:
+        owns = (
+            isinstance(change, PublicChange) or tokens.get(change.stack_id) == change.fencing_token
+        )
+        refusals.append(None if owns else FencedError(change.stack_id))
+    return refusals
 
 
 def _adds_operation(change: PublicChange) -> bool:

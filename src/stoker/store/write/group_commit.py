@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -114,24 +115,21 @@ class GroupCommit:
         waiting = [self._since or now, *(entries[0].since for entries in self._pending.values())]
         return max(lately, now - min(waiting))
 
-    async def commit(self, change: Change) -> None:
-        """Return once the change is durable; see :class:`stoker.engine.model.interfaces.Store`."""
-        await self._enter(change)
-
     async def run(self, work: Callable[[sa.Connection], Result]) -> Result:
         """Run work that writes; return its result once that is durable.
 
         An error that the work itself raises means that it has written nothing.
         """
-        result: Result = await self._enter(work)
+        result: Result = await self.enter(work)
         return result
 
     async def take(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do; returns the stack."""
-        taken: AcquiredStack | None = await self._enter(AcquireRequest(stack_id))
+        taken: AcquiredStack | None = await self.enter(AcquireRequest(stack_id))
         return taken
 
-    async def _enter(self, what: _What) -> Any:
+    async def enter(self, what: _What) -> Any:
+        """Do this with all that becomes ready together; return its result once it is durable."""
         now, project_id = time.monotonic(), project.get()
         entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
         self._pending.setdefault(project_id, deque()).append(entry)
@@ -155,7 +153,8 @@ class GroupCommit:
             # All entries that are ready in this turn of the loop join the first transaction.
             await asyncio.sleep(0)
             while self._pending:
-                begun_at, first = time.monotonic(), self._who_comes_first()
+                begun_at = time.monotonic()
+                first = self._who_comes_first() if len(self._pending) > 1 else ()
                 await self._write(self._next(first))
                 if first:
                     await self._linger(first)
@@ -233,21 +232,28 @@ class GroupCommit:
         """Do all in one transaction: acquire stacks, run other work, then write the changes."""
 
         def everything(connection: sa.Connection) -> list[Verdict]:
-            verdicts: list[Verdict] = [(None, entry.too_late) for entry in batch]
-            wanted = [(n, entry.what) for n, entry in enumerate(batch) if not entry.too_late]
-            changes = [(n, what) for n, what in wanted if isinstance(what, Change)]
-            takes = [(n, what.stack_id) for n, what in wanted if isinstance(what, AcquireRequest)]
-            for n, taken in self._taken(connection, takes):
-                verdicts[n] = taken
-            for n, what in wanted:
-                if not isinstance(what, Change | AcquireRequest):
-                    verdicts[n] = _worked(connection, what)
+            verdicts: dict[int, Verdict] = {}
+            changes: dict[int, Change] = {}
+            takes: list[tuple[int, str]] = []
+            works: dict[int, Callable[[sa.Connection], Any]] = {}
+            for n, entry in enumerate(batch):
+                if entry.too_late:
+                    verdicts[n] = None, entry.too_late
+                elif isinstance(entry.what, Change):
+                    changes[n] = entry.what
+                elif isinstance(entry.what, AcquireRequest):
+                    takes.append((n, entry.what.stack_id))
+                else:
+                    works[n] = entry.what
+            if takes:
+                verdicts.update(self._taken(connection, takes))
+            for n, work in works.items():
+                verdicts[n] = _worked(connection, work)
             if changes:
-                some = [change for _, change in changes]
+                some = list(changes.values())
                 written = write(connection, some, self._cipher, self.outbox, self._defer)
-                for (n, _), refused in zip(changes, written, strict=True):
-                    verdicts[n] = None, refused
-            return verdicts
+                verdicts.update(zip(changes, zip(repeat(None), written), strict=True))
+            return list(map(verdicts.__getitem__, range(len(batch))))
 
         return in_transaction(self._engine, everything)
 
