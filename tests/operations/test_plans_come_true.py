@@ -252,6 +252,9 @@ def expected(line: ChangeView, above: Sequence[ChangeView]) -> set[str]:
         goes = ("unchanged",) if line.change == "added" else ("deleted",)
     if line.cause == "unknown":
         return {"unchanged", "updated", *(("replaced",) if line.may_force else ()), *goes}
+    if (line.cause, line.inside) == ("nested", "same"):
+        # An update reads such a nested stack, and touches it only if it is not settled.
+        return {"unchanged", "updated", *goes}
     return {line.change, *goes}
 
 
