@@ -13,7 +13,7 @@ import pytest
 from stoker.api.ports import Fetching
 from stoker.api.rest.app import build
 from stoker.api.rest.settings import RestSettings
-from stoker.clouds.web_templates import WebLimits, WebTemplates
+from stoker.clouds.web.templates import WebLimits, WebTemplates
 from stoker.engine.model.requests import Caller
 from stoker.kernel.errors import UNAVAILABLE, WRONG_SIGNATURE, ForbiddenError, RequestError
 

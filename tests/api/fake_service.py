@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.api.ports import EngineView
-from stoker.engine.model.change_sets import Protection
 from stoker.engine.model.requests import (
     Caller,
     EventQuery,
@@ -15,6 +14,7 @@ from stoker.engine.model.requests import (
     StackQuery,
     StackRequest,
 )
+from stoker.engine.model.stack_records.change_sets import Protection
 from stoker.engine.model.views import (
     Cause,
     CauseKind,

@@ -1,7 +1,7 @@
 import httpx
 import pytest
 
-from stoker.clouds.web_templates import WebLimits
+from stoker.clouds.web.templates import WebLimits
 
 from .conftest import ClientFor, FakePolicy
 from .fake_service import FakeService, no_engines

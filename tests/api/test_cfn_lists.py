@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from stoker.api.cfn.actions import ACTIONS
+from stoker.api.cfn.handlers.unavailable import UNAVAILABLE
 from stoker.api.cfn.pages import PAGE
-from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.engine.model.requests import Caller, Page
 from stoker.identity.rules import DEFAULTS
 

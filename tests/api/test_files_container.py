@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from stoker.clouds.containers import MOST_FILES, ContainerFiles
 from stoker.clouds.credentials import Endpoints
 from stoker.clouds.sessions import Sessions
+from stoker.clouds.web.containers import MOST_FILES, ContainerFiles
 from stoker.clouds.workers import Workers
 from stoker.engine.model.requests import Caller
 from stoker.kernel.clock import SystemClock

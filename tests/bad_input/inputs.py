@@ -17,7 +17,7 @@ import cbor2
 import httpx
 
 from stoker.api.cfn.actions import ACTIONS as CFN_ACTIONS
-from stoker.api.cfn.unavailable import UNAVAILABLE
+from stoker.api.cfn.handlers.unavailable import UNAVAILABLE
 from stoker.api.cloudwatch.actions import ACTIONS as CLOUDWATCH_ACTIONS
 from stoker.api.cloudwatch.protocols import nested
 from stoker.cli.arguments.data_dir import running_in

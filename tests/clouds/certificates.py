@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import NoEncryption, pkcs12
 
-from stoker.clouds.collection import send
+from stoker.clouds.objects.collection import send
 
 
 def certificate(cloud: Any, name: str) -> str:

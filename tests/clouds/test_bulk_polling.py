@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from stoker.clouds.bulk_polling import look
-from stoker.clouds.collections import NETWORKS, VOLUMES
 from stoker.clouds.faults import CloudError
+from stoker.clouds.objects.bulk_polling import look
+from stoker.clouds.objects.collections import NETWORKS, VOLUMES
 
 AGE = 0.5
 

@@ -5,9 +5,9 @@ from tests.clouds.fake_cloud import FakeCloud
 from tests.clouds.fake_services import FakeConnection, Kind, Service
 from tests.resource_types_openstack.services import zaqar
 
-from stoker.clouds.collections import NETWORKS
-from stoker.clouds.kinds import KINDS, finder_of
-from stoker.clouds.lookups import LookupFailedError, Lookups
+from stoker.clouds.objects.collections import NETWORKS
+from stoker.clouds.objects.kinds import KINDS, finder_of
+from stoker.clouds.objects.lookups import LookupFailedError, Lookups
 from stoker.schema.checks import CLOUD
 from stoker.schema.properties import Finder
 

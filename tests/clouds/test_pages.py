@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.clouds.fake_cloud import FakeResponse
 
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collections import collection
 
 QUEUES = collection("message", "queue")
 

@@ -9,8 +9,6 @@ import pytest
 from requests.adapters import HTTPAdapter
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
-from stoker.clouds.collection import Collection
-from stoker.clouds.collections import NETWORKS, PROJECTS, SERVERS
 from stoker.clouds.credentials import (
     Endpoints,
     ServiceAccess,
@@ -19,8 +17,10 @@ from stoker.clouds.credentials import (
     UserPassword,
 )
 from stoker.clouds.faults import CloudError, describe, is_cloud_fault, is_unauthorized
+from stoker.clouds.objects.collection import Collection
+from stoker.clouds.objects.collections import NETWORKS, PROJECTS, SERVERS
 from stoker.clouds.sessions import Sessions
-from stoker.kernel.log import request
+from stoker.kernel.logs.log import request
 from stoker.kernel.values import replace
 
 

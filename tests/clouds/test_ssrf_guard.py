@@ -22,8 +22,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from requests.exceptions import ReadTimeout, RequestException
 
 from stoker.clouds.allowed_hosts import AllowedHosts
-from stoker.clouds.remote_clouds import NoSuchCloudError
-from stoker.clouds.ssrf_guard import guarded
+from stoker.clouds.objects.remote_clouds import NoSuchCloudError
+from stoker.clouds.web.ssrf_guard import guarded
 
 LONGEST = 100_000
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stoker.clouds.temporary_urls import is_temporary
+from stoker.clouds.web.temporary_urls import is_temporary
 
 STORE = "http://store.internal:8080/v1/AUTH_1234"
 SIGNED = "?temp_url_sig=abc&temp_url_expires=2000000000"

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from stoker.clouds.allowed_hosts import AllowedHosts, is_public
-from stoker.clouds.temporary_urls import is_temporary
-from stoker.clouds.web_templates import WebLimits, WebTemplates, resolve
+from stoker.clouds.web.templates import WebLimits, WebTemplates, resolve
+from stoker.clouds.web.temporary_urls import is_temporary
 from stoker.kernel.errors import ValidationError
 
 PUBLIC = "93.184.216.34"

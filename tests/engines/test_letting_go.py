@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from stoker.dispatch.turns import GATHERS, Turns
 from stoker.engine.execution.session import Session
 from stoker.engine.model.orphaned_calls import Ended
-from stoker.engine.model.turns import TurnQueue
+from stoker.engine.model.storage.turns import TurnQueue
 from stoker.engine.operations.driver import _may_be_sent
 from stoker.kernel.values import replace
 from tests.engine_world import Lab, in_lab, template, thing

@@ -22,7 +22,7 @@ from stoker.resources.base.registry import Registry
 from stoker.resources.heat.access_policy import AccessPolicy
 from stoker.resources.heat.instance_group import InstanceGroup
 from stoker.resources.shared.access import ALLOWED
-from stoker.resources.shared.instance_groups import BALANCER, CONFIGURATION, POOLS
+from stoker.resources.shared.groups.instance_groups import BALANCER, CONFIGURATION, POOLS
 from stoker.schema.resource_type import Nested, NestingCall, Referred
 from stoker.schema.unknown import Unknown
 from stoker.template.describe.resource_types import describe_type

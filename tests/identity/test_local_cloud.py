@@ -21,14 +21,14 @@ from localcloud.identity.service import IdentityService
 from localcloud.process.app import CloudApp, open_cloud
 from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
+from stoker.identity.delegation.stack_users import StackUsers
+from stoker.identity.delegation.trusts import Trusts
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.grants import by_password
 from stoker.identity.keystone import Keystone
 from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, User
-from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
-from stoker.identity.trusts import Trusts
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import Call, StackFacts

@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 
 from stoker.engine.model.requests import Caller
+from stoker.identity.delegation.trusts import Trusts
 from stoker.identity.keystone import Keystone
-from stoker.identity.trusts import Trusts
 from stoker.store.ownership.cluster_tables import Members
 from stoker.store.records.trusts import SqlTrusts, counts
 from stoker.store.schema import tables

@@ -7,9 +7,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from stoker.identity.delegation.stack_users import StackUsers
 from stoker.identity.keystone import Keystone
 from stoker.identity.signing import sign_url
-from stoker.identity.stack_users import StackUsers
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, StackFacts

@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from stoker.engine.model.requests import Caller
+from stoker.identity.delegation.left_trusts import LeftTrusts
+from stoker.identity.delegation.trusts import Trusts
 from stoker.identity.keystone import Keystone
-from stoker.identity.left_trusts import LeftTrusts
-from stoker.identity.trusts import Trusts
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 

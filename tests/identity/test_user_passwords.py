@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from stoker.engine.model.requests import Caller
+from stoker.identity.delegation.trusts import Trusts
+from stoker.identity.delegation.user_passwords import UserPasswords
 from stoker.identity.keystone import Keystone
-from stoker.identity.trusts import Trusts
-from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 

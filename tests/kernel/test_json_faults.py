@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json.faults import fault_of
 
 
 @pytest.mark.parametrize(

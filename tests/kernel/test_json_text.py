@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stoker.kernel.json_text import dumps, loads
+from stoker.kernel.json.text import dumps, loads
 
 # With NaN and the infinities, large integers, and halves of surrogate pairs.
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("null")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stoker.kernel.json_tree import estimated_bytes
+from stoker.kernel.json.tree import estimated_bytes
 
 TEXT = "x" * 1000
 

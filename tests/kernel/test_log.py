@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from stoker.kernel import log
+from stoker.kernel.logs import log
 
 
 def test_a_line_has_the_event_and_its_values(caplog: pytest.LogCaptureFixture):

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from stoker.kernel import json_text, long_json
+from stoker.kernel.json import long
+from stoker.kernel.json import text as json_text
 
 LONG = 150_000
 
@@ -23,11 +24,11 @@ def refuse(name: str) -> Any:
 
 
 def read(text: str) -> Any:
-    return long_json.read(text, refuse)
+    return long.read(text, refuse)
 
 
 def write(value: Any) -> str:
-    return "".join(long_json.pieces(value, json.dumps))
+    return "".join(long.pieces(value, json.dumps))
 
 
 def dice(seed: int, size: int) -> Any:
@@ -63,7 +64,7 @@ def test_what_is_written_is_read_as_python_does(seed: int) -> None:
 
 
 LONG_TEXTS = {
-    "a pair at the seam": '"' + "a" * (long_json.WINDOW - 7) + "\\ud83d\\ude00" * 3 + '"',
+    "a pair at the seam": '"' + "a" * (long.WINDOW - 7) + "\\ud83d\\ude00" * 3 + '"',
     "pairs at each place": '"' + "\\ud83d\\ude00x" * 50_000 + '"',
     "half a pair": '"' + "b" * LONG + "\\ud83d\\n" + "c" * LONG + '"',
     "backslashes": '"' + "\\\\" * LONG + '"',
@@ -117,9 +118,9 @@ def test_what_is_nested_too_deeply_is_refused() -> None:
 def test_more_values_than_are_allowed_are_refused(value: str) -> None:
     most = 40_000
     count = most // (2 if value[0] in "[{" else 1) - 1
-    assert len(long_json.read("[" + f"{value}," * count + "0]", refuse, most)) == count + 1
+    assert len(long.read("[" + f"{value}," * count + "0]", refuse, most)) == count + 1
     with pytest.raises(ValueError, match="more than 40000 values"):
-        long_json.read("[" + f"{value}," * (count + 1) + "0]", refuse, most)
+        long.read("[" + f"{value}," * (count + 1) + "0]", refuse, most)
 
 
 def test_other_mappings_are_given_to_the_writer() -> None:
@@ -128,7 +129,7 @@ def test_other_mappings_are_given_to_the_writer() -> None:
 
     inner = MappingProxyType({str(n): {"b", "a"} for n in range(20_000)})
     value = {"inner": inner, "tuple": (1, 2)}
-    text = "".join(long_json.pieces(value, lambda part: json.dumps(part, default=plain)))
+    text = "".join(long.pieces(value, lambda part: json.dumps(part, default=plain)))
     assert json.loads(text) == json.loads(json.dumps(value, default=plain))
 
 
@@ -182,12 +183,12 @@ def test_other_threads_run_while_long_json_is_processed(what: str) -> None:
     value = LARGE[what]
     text = json.dumps(value)
     assert longest_wait(lambda: read(text)) < 0.05
-    assert longest_wait(lambda: list(long_json.pieces(value, json.dumps))) < 0.05
+    assert longest_wait(lambda: list(long.pieces(value, json.dumps))) < 0.05
     assert longest_wait(lambda: json_text.loads(text)) < 0.05
     assert longest_wait(lambda: json_text.dumps(value)) < 0.05
 
 
 @pytest.mark.parametrize("value", [[[1] * 6_000], {"a": {"b": ["x"] * 6_000}}, "x" * 400_000])
 def test_long_values_are_recognized(value: Any) -> None:
-    assert not long_json.is_short(value)
-    assert long_json.is_short({"a": [1, "b", None], "c": {"d": 1.5}})
+    assert not long.is_short(value)
+    assert long.is_short({"a": [1, "b", None], "c": {"d": 1.5}})

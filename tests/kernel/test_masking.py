@@ -2,7 +2,7 @@
 
 import pytest
 
-from stoker.kernel.masking import MASK, Masking
+from stoker.kernel.logs.masking import MASK, Masking
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from stoker.kernel import log
-from stoker.kernel.log_lines import JsonFormatter, TextFormatter
-from stoker.kernel.masking import Masking
-from stoker.kernel.redaction import redacted
+from stoker.kernel.logs import log
+from stoker.kernel.logs.lines import JsonFormatter, TextFormatter
+from stoker.kernel.logs.masking import Masking
+from stoker.kernel.logs.redaction import redacted
 
 TOKEN = "gAAAAABlXq3s0b8Jq0Zk1n5u7yQ8w9eRtYuIoPaSdFgHjKlZxCvBnM-_1234567890=="
 

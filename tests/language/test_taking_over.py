@@ -21,7 +21,7 @@ from stoker.engine.model.plans import Plan
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.json_tree import same
+from stoker.kernel.json.tree import same
 from stoker.resources.base.registry import Registry
 from stoker.schema.resource_type import Call, ResourceType, StackFacts, Update
 from stoker.schema.unknown import Unknown

@@ -10,10 +10,10 @@ from tests.engine_world import Lab, Seen, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
-from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import Action
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
+from stoker.engine.model.stack_records.adoption import without_credentials
 from stoker.engine.service.exports import Exports
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError, LimitExceededError, NotFoundError

@@ -9,8 +9,8 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
-from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
+from stoker.engine.model.stack_records.client_tokens import ClientToken
 from stoker.kernel.errors import TOKEN_EXISTS, AlreadyExistsError
 from stoker.kernel.values import replace
 

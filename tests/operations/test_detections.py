@@ -8,9 +8,9 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
-from stoker.engine.model.change_sets import Detection
 from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.change_sets import Detection
 from stoker.engine.service.views.drift_reports import LONGEST
 from stoker.kernel.errors import ActionInProgressError, NotFoundError
 from stoker.store.schema.tables import DETECTIONS_KEPT

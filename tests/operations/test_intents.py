@@ -8,9 +8,9 @@ from tests.engine_world import Lab, template, thing
 from tests.simulation.types import Types
 from tests.simulation.world import World
 
-from stoker.engine.model.changes import Change, OwnerChange, records_of
 from stoker.engine.model.interfaces import Store
 from stoker.engine.model.records import Resource
+from stoker.engine.model.storage.changes import Change, OwnerChange, records_of
 from stoker.resources.heat.test_resource import TestResource
 
 

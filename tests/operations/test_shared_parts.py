@@ -14,7 +14,7 @@ from tests.clouds.fake_cloud import FakeCloud
 from tests.engine_world import Lab, template, thing
 from tests.network_world import in_network_world
 
-from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.clouds.objects.collections import SECURITY_GROUP_RULES
 from stoker.resources.base import declare
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 

@@ -13,7 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from stoker.api.interface import interface
 from stoker.clouds.workers import Workers
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.log import request, request_across
+from stoker.kernel.logs.log import request, request_across
 from stoker.store.schema import tables
 from tests.engine_world import Lab, in_lab, template, thing
 

@@ -13,10 +13,10 @@ from starlette.responses import PlainTextResponse, Response
 
 from stoker.api.interface import interface
 from stoker.clouds.workers import Workers
-from stoker.kernel import tracing
 from stoker.kernel.clock import SystemClock
-from stoker.kernel.log import request, request_across
-from stoker.kernel.tracing import span
+from stoker.kernel.logs import tracing
+from stoker.kernel.logs.log import request, request_across
+from stoker.kernel.logs.tracing import span
 from stoker.observability.tracing import Traces
 from tests.engine_world import Lab, in_lab, template, thing
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from stoker.engine.execution.calls.adopt import adopting
-from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.records import Adopted
+from stoker.engine.model.stack_records.adoption import without_credentials
 from stoker.resources.base.registry import Registry
 from stoker.resources.heat.random_string import RandomString
 from stoker.resources.heat.software_config import SoftwareConfig

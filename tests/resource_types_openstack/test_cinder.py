@@ -18,9 +18,9 @@ from tests.resource_types_openstack.harness import (
 from tests.resource_types_openstack.services.cinder import CASES, FOUND_AGAIN
 from tests.resource_types_openstack.trials import Trials
 
-from stoker.clouds.collections import BACKUPS, FLAVORS, IMAGES, SERVERS, VOLUMES
-from stoker.clouds.kinds import KINDS
-from stoker.clouds.lookups import Lookups
+from stoker.clouds.objects.collections import BACKUPS, FLAVORS, IMAGES, SERVERS, VOLUMES
+from stoker.clouds.objects.kinds import KINDS
+from stoker.clouds.objects.lookups import Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace

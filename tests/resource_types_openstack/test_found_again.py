@@ -19,7 +19,7 @@ from tests.resource_types_openstack.services.cinder import FOUND_AGAIN as VOLUME
 from tests.resource_types_openstack.test_fake_services import CASES as FAKED
 from tests.resource_types_openstack.test_local_services import CASES as LOCAL
 
-from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS
+from stoker.clouds.objects.collections import FLAVORS, IMAGES, NETWORKS
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 from stoker.resources.base.builtin_types import built_in

@@ -9,7 +9,7 @@ from stoker.resources.neutron.port import Port
 from stoker.resources.neutron.router import Router
 from stoker.resources.neutron.router_gateway import RouterGateway
 from stoker.resources.nova.server.server import Server
-from stoker.schema.neighbours import Neighbours
+from stoker.schema.resource_type.neighbours import Neighbours
 from stoker.schema.unknown import Unknown
 
 

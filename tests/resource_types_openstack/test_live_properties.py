@@ -16,8 +16,8 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 from tests.resource_types_openstack.test_found_again import HARNESSED
 from tests.resource_types_openstack.test_local_cloud import LiveRow
 
-from stoker.clouds.collection import Collection, send
-from stoker.clouds.collections import (
+from stoker.clouds.objects.collection import Collection, send
+from stoker.clouds.objects.collections import (
     ADDRESS_SCOPES,
     FLAVORS,
     FLOATING_IPS,
@@ -33,14 +33,14 @@ from stoker.clouds.collections import (
     SUBNET_POOLS,
     SUBNETS,
 )
-from stoker.clouds.lookups import Lookups
+from stoker.clouds.objects.lookups import Lookups
 from stoker.engine.execution.observe.observing import Look, seen
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 from stoker.resources.base.registry import Registry
 from stoker.resources.neutron.sharing import RBAC_POLICIES
-from stoker.resources.shared.security_group_rules import OWN_RULES, meaning
+from stoker.resources.shared.networks.security_group_rules import OWN_RULES, meaning
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Done, ManagedType, Observes, Update, can
 

@@ -12,8 +12,8 @@ from tests.clouds.driving import Row
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
 from stoker.clouds.cloud_access import CloudAccess
-from stoker.clouds.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
-from stoker.clouds.lookups import LookupFailedError, Lookups
+from stoker.clouds.objects.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
+from stoker.clouds.objects.lookups import LookupFailedError, Lookups
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -35,7 +35,7 @@ from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server.server import Server
 from stoker.resources.nova.server_group import ServerGroup
-from stoker.resources.shared.server_software import told as told_to
+from stoker.resources.shared.signals.server_software import told as told_to
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 

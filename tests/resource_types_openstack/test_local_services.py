@@ -28,10 +28,10 @@ from tests.resource_types_openstack.services import (
 )
 from tests.resource_types_openstack.trials import Trials
 
-from stoker.clouds.collection import send
-from stoker.clouds.collections import NETWORKS, ROUTERS, SUBNETS
+from stoker.clouds.objects.collection import send
+from stoker.clouds.objects.collections import NETWORKS, ROUTERS, SUBNETS
 from stoker.kernel.values import replace
-from stoker.resources.shared.ec2 import connect, disconnect, routers_at
+from stoker.resources.shared.networks.ec2 import connect, disconnect, routers_at
 from stoker.schema.resource_type import Done, Failed, Update
 
 _SERVICES = (

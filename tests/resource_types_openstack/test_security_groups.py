@@ -6,11 +6,11 @@ import pytest
 from tests.clouds.driving import Row, checked
 from tests.clouds.fake_cloud import FakeCloud
 
-from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.clouds.objects.collections import SECURITY_GROUP_RULES
 from stoker.kernel.values import replace
 from stoker.resources.neutron.security_group import SecurityGroup
 from stoker.resources.neutron.security_group_rule import SecurityGroupRule
-from stoker.resources.shared.security_group_rules import meaning
+from stoker.resources.shared.networks.security_group_rules import meaning
 from stoker.schema.resource_type import Update, Wait
 from stoker.schema.values import check_properties
 

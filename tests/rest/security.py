@@ -14,7 +14,7 @@ from urllib.parse import quote
 import httpx
 
 from stoker.api.cfn.actions import ACTIONS as CFN_ACTIONS
-from stoker.api.cfn.unavailable import UNAVAILABLE
+from stoker.api.cfn.handlers.unavailable import UNAVAILABLE
 from stoker.api.cloudwatch.actions import ACTIONS as CLOUDWATCH_ACTIONS
 from stoker.cli.arguments.data_dir import running_in
 from stoker.kernel.addresses import ResourceAddress, StackAddress

@@ -11,7 +11,7 @@ from stoker.kernel.values import replace
 from stoker.resources.aws.scaling_policy import AWSScalingPolicy
 from stoker.resources.heat.autoscaling_group import AutoScalingResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
-from stoker.resources.shared.capacity import adjusted
+from stoker.resources.shared.groups.capacity import adjusted
 from stoker.schema.resource_type import Adjustment, Done, Nested, NestingCall, NoChangeError
 
 

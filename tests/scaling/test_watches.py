@@ -15,7 +15,7 @@ from tests.simulation.world import CALLER, EngineLife, World
 from stoker.dispatch.timers import LONGEST, WatchTimer
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.watches import Datum, Watch
+from stoker.engine.model.stack_records.watches import Datum, Watch
 from stoker.engine.service.monitoring.alarms import Alarms
 from stoker.engine.service.monitoring.metrics import Metrics
 from stoker.engine.service.monitoring.watches import Watches

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Change, FencedError, Lease, StoreError
-from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.engine.model.storage.turns import TurnQueue, news_of
 from stoker.engine.service.service import make_service
 from stoker.kernel.values import replace
 from stoker.store.store import SqlStore

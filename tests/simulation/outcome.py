@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stoker.engine.model.records import Event, Operation, Resource, Stack, Status
-from stoker.engine.model.watches import Watch
+from stoker.engine.model.stack_records.watches import Watch
 from tests.simulation.album import Picture
 from tests.simulation.cloud import Cloud
 from tests.simulation.scenario import Scenario

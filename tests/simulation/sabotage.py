@@ -10,9 +10,15 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from stoker.engine.model.changes import AnyRecord, Change, OwnerChange, PublicChange, records_of
 from stoker.engine.model.interfaces import FencedError, Store
 from stoker.engine.model.records import Action, Event, Operation, Resource, Status, StoredSignal
+from stoker.engine.model.storage.changes import (
+    AnyRecord,
+    Change,
+    OwnerChange,
+    PublicChange,
+    records_of,
+)
 from stoker.kernel.values import replace
 
 

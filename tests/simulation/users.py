@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 import sqlalchemy as sa
 
 from stoker.engine.execution.calls.hooks import hook_of
-from stoker.engine.model.client_tokens import ClientToken
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
-from stoker.engine.model.watches import Datum
+from stoker.engine.model.stack_records.client_tokens import ClientToken
+from stoker.engine.model.stack_records.watches import Datum
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace

@@ -18,7 +18,7 @@ from tests.store.test_simultaneous_writes import ends_or_waits
 from stoker.engine.model.interfaces import Guard, Key, OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import EventQuery
-from stoker.engine.model.watches import WatchDefinition, WatchMeasurement
+from stoker.engine.model.stack_records.watches import WatchDefinition, WatchMeasurement
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace

@@ -17,7 +17,7 @@ from stoker.engine.model.interfaces import (
     TransactionReader,
 )
 from stoker.engine.model.records import Input, Stack, Status
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.values import replace
 from stoker.store.schema import tables
 

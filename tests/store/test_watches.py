@@ -12,7 +12,7 @@ from tests.store.test_contract import TwoProcesses, made
 
 from stoker.engine.model.interfaces import Key, OwnerChange, PublicChange, TransactionReader
 from stoker.engine.model.records import Resource, Stack
-from stoker.engine.model.watches import Watch, WatchDefinition, WatchMeasurement
+from stoker.engine.model.stack_records.watches import Watch, WatchDefinition, WatchMeasurement
 from stoker.kernel.values import replace
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.schema.tables import MEASUREMENTS_KEPT

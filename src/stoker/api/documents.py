@@ -6,10 +6,10 @@ from typing import Any
 
 from stoker.api.interface import is_utf8
 from stoker.api.ports import Compute
-from stoker.kernel import long_json
 from stoker.kernel.diagnostics import Path, format_path
 from stoker.kernel.errors import BAD_REQUEST, ValidationError
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json import long
+from stoker.kernel.json.faults import fault_of
 
 _FEW_BYTES = 16 * 1024  # bytes that are parsed on the event loop, within a millisecond
 _HALF = "has half of a character (one of two surrogates): send texts that UTF-8 can hold."
@@ -34,7 +34,7 @@ async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
 
 
 def _read(content: bytes) -> dict[str, Any]:
-    value = long_json.read(content.decode("utf-8-sig"), _refuse_constant)
+    value = long.read(content.decode("utf-8-sig"), _refuse_constant)
     if not isinstance(value, dict):
         raise ValueError("it is not an object")
     if b"\\ud" in content or b"\\uD" in content:

@@ -22,10 +22,10 @@ from stoker.kernel.errors import (
     ValidationError,
     lack_of,
 )
-from stoker.kernel.log import Log
-from stoker.kernel.log import request as request_log
+from stoker.kernel.logs.log import Log
+from stoker.kernel.logs.log import request as request_log
+from stoker.kernel.logs.tracing import span
 from stoker.kernel.request_scope import request_scope
-from stoker.kernel.tracing import span
 
 _MOST_PARAMETERS = 500
 RETRY_AFTER = 5  # seconds after which a failed request may succeed

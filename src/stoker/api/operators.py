@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from stoker.api.interface import RETRY_AFTER
 from stoker.engine.model.interfaces import StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
-from stoker.clouds.collection import send
 from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
 from stoker.clouds.faults import is_cloud_fault
-from stoker.clouds.lookups import Lookups
+from stoker.clouds.objects.collection import send
+from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.sessions import Sessions
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stoker.clouds.cloud_access import CloudAccess
-from stoker.clouds.containers import ContainerFiles
 from stoker.clouds.credentials import Endpoints, Password
-from stoker.clouds.lookups import Lookups
+from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.sessions import Sessions
-from stoker.clouds.temporary_urls import TemporaryUrls
+from stoker.clouds.web.containers import ContainerFiles
+from stoker.clouds.web.temporary_urls import TemporaryUrls
 from stoker.clouds.workers import Workers
 from stoker.kernel.clock import Clock
 

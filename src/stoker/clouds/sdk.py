@@ -33,12 +33,12 @@ from stoker.clouds.credentials import (
     UserPassword,
 )
 from stoker.clouds.faults import parse_retry_after
-from stoker.clouds.remote_clouds import NoSuchCloudError, Place, login_of
-from stoker.clouds.ssrf_guard import guarded
+from stoker.clouds.objects.remote_clouds import NoSuchCloudError, Place, login_of
+from stoker.clouds.web.ssrf_guard import guarded
 from stoker.kernel.clock import Clock
-from stoker.kernel.log import request_across
-from stoker.kernel.tracing import headers as trace_headers
-from stoker.kernel.tracing import span
+from stoker.kernel.logs.log import request_across
+from stoker.kernel.logs.tracing import headers as trace_headers
+from stoker.kernel.logs.tracing import span
 
 _WORD = re.compile(r"[a-z_-]{2,30}")
 _MOST_WORDS = 6

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from stoker.kernel.errors import lack_of
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.time_limit import limited, project
 
 log = Log(__name__)

@@ -10,7 +10,7 @@ from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.engine.operations.crash_loop import spare
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.errors import MachineError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

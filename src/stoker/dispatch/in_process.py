@@ -8,7 +8,6 @@ from contextvars import Context
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import (
     Dispatcher,
     FencedError,
@@ -23,9 +22,10 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
-from stoker.engine.model.turns import is_for_driver
+from stoker.engine.model.storage.changes import Change, records_of
+from stoker.engine.model.storage.turns import is_for_driver
 from stoker.engine.operations.driver import Driver
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 import psycopg
 
 from stoker.concurrency.background import Background
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -27,7 +27,7 @@ from stoker.dispatch.lease import LEASE_S, HeartbeatLease, clock
 from stoker.dispatch.notifications import words_of
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import FencedError, StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.time_limit import project
 
 log = Log(__name__)

@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import Awaitable, Callable
 
 from stoker.concurrency.background import Background
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import Observer, Store, StoreError
-from stoker.engine.model.watches import WatchDefinition
+from stoker.engine.model.stack_records.watches import WatchDefinition
+from stoker.engine.model.storage.changes import Change, records_of
 from stoker.kernel.clock import Clock
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

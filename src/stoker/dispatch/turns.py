@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
 
 from stoker.dispatch.failures import Failures, spare_all
 from stoker.engine.execution.waiting import NO_ENDS, End
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import (
     Dispatcher,
     FencedError,
@@ -23,9 +22,10 @@ from stoker.engine.model.interfaces import (
     StoreError,
 )
 from stoker.engine.model.records import Operation
-from stoker.engine.model.turns import TurnQueue, news_of
+from stoker.engine.model.storage.changes import Change, records_of
+from stoker.engine.model.storage.turns import TurnQueue, news_of
 from stoker.engine.operations.driver import Driver
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -10,15 +10,15 @@ from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import DeferredAuth
 from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication
+from stoker.identity.delegation.left_trusts import LeftTrusts
+from stoker.identity.delegation.stack_users import StackUsers
+from stoker.identity.delegation.trusts import TrustRecords, Trusts
+from stoker.identity.delegation.user_passwords import UserPasswords
 from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Called, Keystone
-from stoker.identity.left_trusts import LeftTrusts
 from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, User
-from stoker.identity.stack_users import StackUsers
 from stoker.identity.tokens import Authenticator
-from stoker.identity.trusts import TrustRecords, Trusts
-from stoker.identity.user_passwords import UserPasswords
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace

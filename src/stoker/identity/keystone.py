@@ -15,7 +15,7 @@ from stoker.identity.settings import IdentitySettings, User
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import UnavailableError
 from stoker.kernel.lazy import LazyModule
-from stoker.kernel.log import request_across
+from stoker.kernel.logs.log import request_across
 
 if TYPE_CHECKING:
     import httpx

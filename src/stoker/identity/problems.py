@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -16,7 +16,7 @@ from threading import Thread
 from typing import Any
 
 from stoker.engine.model.records import Message
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.messaging.sender import MessageSink
 from stoker.messaging.settings import BusSettings
 

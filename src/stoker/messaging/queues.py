@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Message, Stack
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.messaging.sender import MessageSink
 
 log = Log(__name__)

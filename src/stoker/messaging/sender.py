@@ -15,7 +15,7 @@ from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -13,9 +13,9 @@ from threading import Lock
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import Observer
 from stoker.engine.model.records import Event, Operation, Status
+from stoker.engine.model.storage.changes import Change, records_of
 from stoker.kernel.clock import Clock
 
 OF_CALLS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 LONG = 0.05  # pauses of at least this many seconds are logged
 _TICK = 0.02

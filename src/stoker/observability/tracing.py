@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stoker import __version__
-from stoker.kernel import tracing
+from stoker.kernel.logs import tracing
 
 _REQUEST = re.compile(r"req-([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})")
 _SAMPLED = 1
@@ -43,7 +43,7 @@ class Traces:
     def span(
         self, name: str, trace: str | None, parent: str | None, attributes: Mapping[str, str]
     ) -> Iterator[None]:
-        """A span around a block; see :func:`stoker.kernel.tracing.span`."""
+        """A span around a block; see :func:`stoker.kernel.logs.tracing.span`."""
         context = None
         if parent is not None:
             context = self._propagator.extract({"traceparent": parent})

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaql as library
 
-from stoker.kernel.json_tree import levels
+from stoker.kernel.json.tree import levels
 from stoker.sandbox import expression_formats, expression_patterns
 from stoker.sandbox.jobs import JobError
 

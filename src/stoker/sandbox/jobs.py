@@ -12,7 +12,7 @@ import pickle
 import struct
 from typing import Any, NamedTuple
 
-from stoker.kernel.json_tree import TooLargeError, levels
+from stoker.kernel.json.tree import TooLargeError, levels
 
 # Values in the data and the result of an expression, each as often as it occurs.
 MAX_VALUES = 200_000

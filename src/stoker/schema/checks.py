@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json.faults import fault_of
 from stoker.schema.cron import cron_fault
 
 Check = Callable[[Any], str | None]  # returns the fault of the value, or None

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.kernel.diagnostics import Path
-from stoker.kernel.json_tree import frozen
+from stoker.kernel.json.tree import frozen
 from stoker.schema.checks import PURE
 from stoker.schema.helpers import ComputationError, OwnPatterns, PatternBudget
 from stoker.schema.unknown import Unknown

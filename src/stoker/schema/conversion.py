@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json.faults import fault_of
 from stoker.schema.words import shown
 
 MAX_DIGITS = 4000

@@ -30,7 +30,7 @@ from stoker.api.rest.app import build
 from stoker.api.signed import Senders
 from stoker.clouds import faults
 from stoker.clouds.cloud_clients import CloudClients
-from stoker.clouds.web_templates import WebTemplates
+from stoker.clouds.web.templates import WebTemplates
 from stoker.concurrency.background import Background
 from stoker.config.database import database_settings
 from stoker.dispatch.leader_tasks import SingletonTask
@@ -45,7 +45,7 @@ from stoker.identity.gate import IdentityServices
 from stoker.kernel import freeing
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.lazy import LazyModule
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.messaging.bus import Bus
 from stoker.messaging.queues import MOST_WAITING, Queues

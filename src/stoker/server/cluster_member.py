@@ -14,7 +14,7 @@ from stoker.dispatch.notifications import NotificationHandler, NotificationListe
 from stoker.dispatch.procrastinate import Procrastinate
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Ports, StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.observability.report import Work
 from stoker.server.scheduling import ForeignHandler, StackScheduler

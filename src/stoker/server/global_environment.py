@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 

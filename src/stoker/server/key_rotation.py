@@ -10,7 +10,7 @@ from typing import Protocol
 
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

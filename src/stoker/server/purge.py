@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.clock import Clock
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

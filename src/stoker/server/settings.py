@@ -22,7 +22,7 @@ from stoker.api.rest.settings import RestSettings
 from stoker.api.rest.settings import settings_from as rest_settings
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
-from stoker.clouds.web_templates import WebLimits
+from stoker.clouds.web.templates import WebLimits
 from stoker.config.database import DatabaseSettings, database_settings
 from stoker.config.options import SERVICES
 from stoker.engine.model.limits import Limits

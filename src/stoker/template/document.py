@@ -28,7 +28,7 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
-from stoker.kernel.json_tree import levels, weigh
+from stoker.kernel.json.tree import levels, weigh
 from stoker.kernel.lazy import lazy
 from stoker.kernel.values import replace
 from stoker.schema.words import kind_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from stoker.api.cfn import (
+from stoker.api.cfn.call import Call
+from stoker.api.cfn.handlers import (
     caller_identity,
     change_sets,
     drift,
@@ -17,8 +18,7 @@ from stoker.api.cfn import (
     stacks,
     templates,
 )
-from stoker.api.cfn.call import Call
-from stoker.api.cfn.unavailable import UNAVAILABLE
+from stoker.api.cfn.handlers.unavailable import UNAVAILABLE
 
 ACTIONS: Mapping[str, Callable[[Call], Awaitable[dict[str, Any]]]] = {
     "CancelUpdateStack": stacks.cancel_update,

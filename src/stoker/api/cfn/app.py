@@ -18,8 +18,8 @@ from stoker.api.cfn.actions import ACTIONS
 from stoker.api.cfn.call import Api, Call
 from stoker.api.cfn.client_tokens import client_token
 from stoker.api.cfn.faults import fault
+from stoker.api.cfn.handlers.unavailable import UNAVAILABLE
 from stoker.api.cfn.pages import last_shown
-from stoker.api.cfn.unavailable import UNAVAILABLE
 from stoker.api.interface import check_address, interface, path_of, read_body
 from stoker.api.query_answers import answer
 from stoker.api.query_parameters import parameters_of

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 
 from stoker.api.cfn.call import Call
-from stoker.engine.model.client_tokens import ClientToken
+from stoker.engine.model.stack_records.client_tokens import ClientToken
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import VALUE_ERROR, RequestError, ValidationError

@@ -10,7 +10,7 @@ from stoker.api.cloudwatch.alarms import dimensions, moment
 from stoker.api.cloudwatch.call import Call
 from stoker.api.cloudwatch.members import Members, dimensions_in
 from stoker.api.cloudwatch.pages import paged
-from stoker.engine.model.watches import Datum
+from stoker.engine.model.stack_records.watches import Datum
 from stoker.engine.service.monitoring.metrics import dimensions_of
 from stoker.kernel.errors import (
     INVALID_COMBINATION,

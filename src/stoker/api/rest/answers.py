@@ -12,8 +12,8 @@ from typing import Any
 
 from starlette.responses import Response
 
-from stoker.kernel import long_json
-from stoker.kernel.json_tree import replaced
+from stoker.kernel.json import long
+from stoker.kernel.json.tree import replaced
 from stoker.schema.unknown import Unknown
 
 
@@ -27,7 +27,7 @@ def json_response(
 
 async def document_response(value: Any) -> Response:
     """An answer that may be long: then it is written on a thread, in pieces."""
-    if long_json.is_short(value):
+    if long.is_short(value):
         return json_response(value)
     return await made_response(lambda: value)
 
@@ -36,7 +36,7 @@ async def made_response(make: Callable[[], Any]) -> Response:
     """An answer whose value is made, and written, on a thread."""
 
     def content() -> bytes:
-        return "".join(long_json.pieces(make(), _written)).encode("ascii")
+        return "".join(long.pieces(make(), _written)).encode("ascii")
 
     return Response(await asyncio.to_thread(content), media_type="application/json")
 
@@ -49,7 +49,7 @@ async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response
     """
 
     def content() -> bytes:
-        written = "".join(long_json.list_pieces(iter(rows), _written))
+        written = "".join(long.list_pieces(iter(rows), _written))
         members = [f'"{name}": {written}', *(f'"{k}": {_written(v)}' for k, v in more.items())]
         return f"{{{', '.join(members)}}}".encode("ascii")
 

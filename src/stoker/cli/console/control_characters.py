@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stoker.kernel.json_tree import replaced
+from stoker.kernel.json.tree import replaced
 
 # all except tabs and line feeds
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -10,7 +10,7 @@ import sys
 
 from stoker.cli.console.failures import CommandError
 from stoker.cli.local.serve_options import ServeOptions
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stoker.cli.console.failures import InputError
-from stoker.kernel.log_lines import JsonFormatter, TextFormatter
+from stoker.kernel.logs.lines import JsonFormatter, TextFormatter
 
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts

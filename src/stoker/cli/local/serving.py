@@ -32,7 +32,7 @@ from stoker.cli.local.supervision import is_supervised
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.server.app import App, Served, open_app
 from stoker.server.roles import ProcessRole
 

@@ -33,7 +33,7 @@ from stoker.engine.model.plans import (
 from stoker.engine.model.records import Action, Operation, Resource, Status
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import fault_reason, require_machine
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 
 log = Log(__name__)

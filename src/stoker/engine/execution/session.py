@@ -11,8 +11,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.changes import AnyRecord, Key, OwnerChange
-from stoker.engine.model.exports import Export, Exports
 from stoker.engine.model.interfaces import ENDS_TURN, Ports, StoreError
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
@@ -29,11 +27,13 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.secrets import masked_event
-from stoker.engine.model.software import SoftwareChange, software_records
+from stoker.engine.model.stack_records.exports import Export, Exports
+from stoker.engine.model.storage.changes import AnyRecord, Key, OwnerChange
+from stoker.engine.model.storage.software import SoftwareChange, software_records
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import fault_reason, require_machine
-from stoker.kernel.masking import Masking
+from stoker.kernel.logs.masking import Masking
 from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (

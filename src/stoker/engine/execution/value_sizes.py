@@ -15,7 +15,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.model.records import Resource
 from stoker.kernel.diagnostics import DiagnosticError, refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
-from stoker.kernel.json_tree import estimated_bytes
+from stoker.kernel.json.tree import estimated_bytes
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 

@@ -15,7 +15,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from stoker.engine.model.settled_stacks import SettledStacks
-from stoker.kernel.json_tree import weigh
+from stoker.kernel.json.tree import weigh
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 

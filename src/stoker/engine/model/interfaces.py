@@ -1,6 +1,6 @@
 """The ports of the engine: Protocols for everything outside that it works with.
 
-The store is described in :mod:`stoker.engine.model.store`, clouds in
+The store is described in :mod:`stoker.engine.model.storage.store`, clouds in
 :mod:`stoker.engine.model.clouds`. Implementations import these modules; the engine imports no
 implementation. :class:`Ports` holds one of each and is passed to every part of the engine.
 """
@@ -12,11 +12,6 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from stoker.engine.model.changes import Change as Change
-from stoker.engine.model.changes import Guard as Guard
-from stoker.engine.model.changes import Key as Key
-from stoker.engine.model.changes import OwnerChange as OwnerChange
-from stoker.engine.model.changes import PublicChange as PublicChange
 from stoker.engine.model.clouds import (
     Clouds,
     Faults,
@@ -31,14 +26,19 @@ from stoker.engine.model.limits import Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import Action, Operation, Request, Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.store import COUNTED_AT_ONCE as COUNTED_AT_ONCE
-from stoker.engine.model.store import ENDS_TURN as ENDS_TURN
-from stoker.engine.model.store import FencedError as FencedError
-from stoker.engine.model.store import Observer as Observer
-from stoker.engine.model.store import Store as Store
-from stoker.engine.model.store import StoreError as StoreError
-from stoker.engine.model.store import is_passing as is_passing
-from stoker.engine.model.transaction import TransactionReader as TransactionReader
+from stoker.engine.model.storage.changes import Change as Change
+from stoker.engine.model.storage.changes import Guard as Guard
+from stoker.engine.model.storage.changes import Key as Key
+from stoker.engine.model.storage.changes import OwnerChange as OwnerChange
+from stoker.engine.model.storage.changes import PublicChange as PublicChange
+from stoker.engine.model.storage.store import COUNTED_AT_ONCE as COUNTED_AT_ONCE
+from stoker.engine.model.storage.store import ENDS_TURN as ENDS_TURN
+from stoker.engine.model.storage.store import FencedError as FencedError
+from stoker.engine.model.storage.store import Observer as Observer
+from stoker.engine.model.storage.store import Store as Store
+from stoker.engine.model.storage.store import StoreError as StoreError
+from stoker.engine.model.storage.store import is_passing as is_passing
+from stoker.engine.model.storage.transaction import TransactionReader as TransactionReader
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
 from stoker.schema.helpers import NO_HELPERS, Helpers

@@ -17,7 +17,7 @@ from stoker.engine.model.kinds import Request as Request
 from stoker.engine.model.plans import Change, Plan
 from stoker.engine.model.stack_policy import denial
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.log import request_across
+from stoker.kernel.logs.log import request_across
 from stoker.kernel.values import replace
 
 

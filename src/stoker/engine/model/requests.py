@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from stoker.engine.model.client_tokens import ClientToken
+from stoker.engine.model.stack_records.client_tokens import ClientToken
 
 
 @dataclass(frozen=True, slots=True)

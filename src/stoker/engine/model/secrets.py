@@ -8,7 +8,7 @@ from typing import Any
 from stoker.engine.model.records import Event, Resource
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
-from stoker.kernel.masking import Masking
+from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation

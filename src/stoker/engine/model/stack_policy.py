@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.model.plans import Change
 from stoker.kernel.errors import ValidationError
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json.faults import fault_of
 
 MAX_CHARACTERS = 16 * 1024  # of a policy; the limit of CloudFormation
 _ACTIONS = ("Update:Modify", "Update:Replace", "Update:Delete", "Update:*")

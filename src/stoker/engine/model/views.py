@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from stoker.engine.model.change_sets import ChangeSet
+from stoker.engine.model.stack_records.change_sets import ChangeSet
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Position
 from stoker.template.definition import Output

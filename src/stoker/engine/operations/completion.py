@@ -33,7 +33,7 @@ from stoker.engine.model.records import (
 from stoker.engine.operations.exporting import exported, read_shown
 from stoker.engine.operations.refresh import refresh_around
 from stoker.kernel.errors import ValidationError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 

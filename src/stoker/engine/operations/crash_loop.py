@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Callable
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError, Ports, StoreError
 from stoker.engine.model.records import Stack, foremost
 from stoker.kernel.errors import fault_reason
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 

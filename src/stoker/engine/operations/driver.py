@@ -55,8 +55,8 @@ from stoker.engine.operations.running import RunningOperation
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError, ValidationError, fault_reason, machine_errors
-from stoker.kernel.log import Log, conceal, request
-from stoker.kernel.tracing import span
+from stoker.kernel.logs.log import Log, conceal, request
+from stoker.kernel.logs.tracing import span
 from stoker.kernel.values import replace
 
 log = Log(__name__)

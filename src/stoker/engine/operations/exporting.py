@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stoker.engine.execution.observe.preparation import read_attributes
 from stoker.engine.execution.session import Session
-from stoker.engine.model.exports import Export
 from stoker.engine.model.records import Resource
+from stoker.engine.model.stack_records.exports import Export
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.errors import ValidationError
 from stoker.template.evaluate.evaluation import Evaluation

@@ -36,7 +36,7 @@ from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.unknown import unknown_in
 from stoker.template.evaluate.evaluation import Evaluation

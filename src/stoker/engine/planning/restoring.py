@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from stoker.engine.model.plans import Definitions
-from stoker.engine.model.snapshots import SnapshotPart
+from stoker.engine.model.stack_records.snapshots import SnapshotPart
 from stoker.engine.planning.decision import manages
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import NestingType, Snapshots, can

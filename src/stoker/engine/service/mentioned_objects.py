@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.views import Cause, MentionedObject
-from stoker.kernel.json_tree import levels
+from stoker.kernel.json.tree import levels
 from stoker.kernel.values import replace
 
 _NAMES = re.compile(

@@ -13,7 +13,7 @@ from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReade
 from stoker.engine.model.kinds import ChangeRequest, DropSnapshotRequest, WalkRequest
 from stoker.engine.model.records import Action, OperationStatus, Stack, Status
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.views import SnapshotView
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import require_types

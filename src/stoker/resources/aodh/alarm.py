@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.aodh.alarms import (
     COMMON,
     COMPARISON_OPERATOR,

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.schema.properties import Property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.aodh.alarms import COMMON, GNOCCHI, METRIC, RESOURCE_TYPE, Alarm
 from stoker.resources.base import declare
 from stoker.schema.resource_type import Call

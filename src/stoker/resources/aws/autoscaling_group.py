@@ -8,8 +8,8 @@ from typing import Any
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.resources.base import declare
-from stoker.resources.shared import instance_groups
-from stoker.resources.shared.group_members import (
+from stoker.resources.shared.groups import instance_groups
+from stoker.resources.shared.groups.group_members import (
     capacity,
     resized,
     settled,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import FLOATING_IPS, PORTS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others
 from stoker.resources.base.rest import RestResource
-from stoker.resources.shared.ec2 import external_network, port_of
-from stoker.resources.shared.port_addresses import LEADS, association_part
+from stoker.resources.shared.networks.ec2 import external_network, port_of
+from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome
 from stoker.schema.support import deprecated

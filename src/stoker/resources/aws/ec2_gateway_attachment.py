@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import ROUTERS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import ROUTERS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others
-from stoker.resources.shared.ec2 import external_network, table_mark
+from stoker.resources.shared.networks.ec2 import external_network, table_mark
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _TABLE = "AWS::EC2::RouteTable"

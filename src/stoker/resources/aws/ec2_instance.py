@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import SERVERS
+from stoker.clouds.objects.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.resources.base import declare

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources.shared.ec2 import TAGS
+from stoker.resources.shared.networks.ec2 import TAGS
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 
 

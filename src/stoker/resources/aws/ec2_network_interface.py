@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import PORTS, SUBNETS
-from stoker.clouds.security_groups import group_ids, named_groups
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import PORTS, SUBNETS
+from stoker.clouds.objects.security_groups import group_ids, named_groups
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource, rename_fields
-from stoker.resources.shared.ec2 import TAGS
+from stoker.resources.shared.networks.ec2 import TAGS
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 

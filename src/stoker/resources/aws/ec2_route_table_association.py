@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collections import ROUTERS, SUBNETS
+from stoker.clouds.objects.collections import ROUTERS, SUBNETS
 from stoker.resources.base import declare
-from stoker.resources.shared.ec2 import connect, disconnect, router_of, routers_at, table_mark
+from stoker.resources.shared.networks.ec2 import (
+    connect,
+    disconnect,
+    router_of,
+    routers_at,
+    table_mark,
+)
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 

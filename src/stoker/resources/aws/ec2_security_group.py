@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SECURITY_GROUPS
-from stoker.clouds.security_groups import group_ids
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SECURITY_GROUPS
+from stoker.clouds.objects.security_groups import group_ids
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, RestResource, rename_fields
-from stoker.resources.shared.security_group_rules import (
+from stoker.resources.shared.networks.security_group_rules import (
     RULE,
     applied,
     bodies,

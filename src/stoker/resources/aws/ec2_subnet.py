@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SUBNETS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SUBNETS
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
-from stoker.resources.shared.ec2 import TAGS, connect, disconnect, router_of, routers_at
+from stoker.resources.shared.networks.ec2 import TAGS, connect, disconnect, router_of, routers_at
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 

@@ -14,17 +14,17 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.clouds.collection import Collection, Object
-from stoker.clouds.collections import PORTS, SUBNETS
-from stoker.clouds.kinds import KINDS
-from stoker.clouds.security_groups import group_ids, named_groups
+from stoker.clouds.objects.collection import Collection, Object
+from stoker.clouds.objects.collections import PORTS, SUBNETS
+from stoker.clouds.objects.kinds import KINDS
+from stoker.clouds.objects.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import polling_pause
-from stoker.resources.shared.balanced_members import Balanced
-from stoker.resources.shared.instance_groups import GROUPED, POOLS
+from stoker.resources.shared.groups.instance_groups import GROUPED, POOLS
+from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from stoker.resources.base import declare
 from stoker.resources.shared.access import all_allow
-from stoker.schema.neighbours import Neighbour
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type.neighbours import Neighbour
 
 _POLICIES = "Policies"
 

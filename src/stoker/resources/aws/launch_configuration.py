@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import SERVERS
+from stoker.clouds.objects.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.shared.instance_groups import COPIED, LAUNCHED
+from stoker.resources.shared.groups.instance_groups import COPIED, LAUNCHED
 from stoker.resources.shared.instances import LAUNCH, volume_findings
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
 

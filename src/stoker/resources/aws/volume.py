@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.base import declare
-from stoker.resources.shared.volumes import BACKUP, BlockVolume
+from stoker.resources.shared.storage.volumes import BACKUP, BlockVolume
 from stoker.schema.resource_type import Call
 
 _FROM_BACKUPS = "3.47"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.resources.base import declare
-from stoker.resources.shared.volume_attachments import Attachment
+from stoker.resources.shared.storage.volume_attachments import Attachment
 
 
 class VolumeAttachment(Attachment):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.kernel.values import replace
-from stoker.resources.shared.wait_signals import COUNT, DATA, HANDLE, TIMEOUT, AwaitsSignals
+from stoker.resources.shared.signals.wait_signals import COUNT, DATA, HANDLE, TIMEOUT, AwaitsSignals
 from stoker.schema.properties import Type
 from stoker.schema.support import since
 

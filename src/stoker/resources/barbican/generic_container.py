@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.barbican.containers import NAME, SecretContainer, refs_in
 from stoker.resources.base import declare
 from stoker.schema.resource_type import Call

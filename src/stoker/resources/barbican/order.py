@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
-from stoker.clouds.kinds import KINDS
-from stoker.clouds.payloads import payload_of
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
+from stoker.clouds.objects.kinds import KINDS
+from stoker.clouds.objects.payloads import payload_of
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.barbican.containers import refs_in
 from stoker.resources.base import declare

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.payloads import SECRETS, payload_in
+from stoker.clouds.objects.payloads import SECRETS, payload_in
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource

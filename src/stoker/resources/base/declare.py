@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from stoker.clouds.kinds import finder_of
+from stoker.clouds.objects.kinds import finder_of
 from stoker.schema.constraints import AllowedValues, Custom, Range, own_pattern
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import SupportStatus, since

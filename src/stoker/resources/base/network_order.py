@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.base.declare import records_in
-from stoker.schema.neighbours import Neighbour, Neighbours, given
+from stoker.schema.resource_type.neighbours import Neighbour, Neighbours, given
 from stoker.schema.unknown import unknown_in
 
 Others = Mapping[str, Neighbour]  # Name of each other resource -> its type name and properties.

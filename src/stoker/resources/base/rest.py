@@ -28,9 +28,9 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
-from stoker.clouds.bulk_polling import look
-from stoker.clouds.collection import Collection, Object
 from stoker.clouds.faults import CloudError, describe, is_busy, is_conflict, is_out_of_sight
+from stoker.clouds.objects.bulk_polling import look
+from stoker.clouds.objects.collection import Collection, Object
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.schema.properties import Attribute, Property

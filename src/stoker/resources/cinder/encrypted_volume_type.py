@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import VOLUME_TYPES
 from stoker.clouds.faults import CloudError, gone_is_fine
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import VOLUME_TYPES
 from stoker.resources.base import declare
 from stoker.resources.base.rest import refusal
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from stoker.clouds.collections import QOS_SPECS
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collections import QOS_SPECS
 from stoker.resources.base import declare
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since

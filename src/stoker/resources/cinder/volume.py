@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest
 from stoker.resources.cinder.volume_changes import apply_changes, set_read_only
+from stoker.resources.shared.storage.volumes import BACKUP, BlockVolume
 from stoker.resources.shared.text_values import as_texts
-from stoker.resources.shared.volumes import BACKUP, BlockVolume
 from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.resource_type import Call, Outcome
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since

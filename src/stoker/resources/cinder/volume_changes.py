@@ -12,12 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import BACKUPS, VOLUME_TYPES, VOLUMES
 from stoker.clouds.faults import CloudError
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import BACKUPS, VOLUME_TYPES, VOLUMES
 from stoker.resources.base.rest import polling_pause
+from stoker.resources.shared.storage.volumes import READINESS, attached, failed, give_back, let_go
 from stoker.resources.shared.text_values import as_texts
-from stoker.resources.shared.volumes import READINESS, attached, failed, give_back, let_go
 from stoker.schema.resource_type import Call, Failed, Outcome, Wait
 
 _GROWS_IN_USE = "3.42"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
+from stoker.clouds.objects.kinds import KINDS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource

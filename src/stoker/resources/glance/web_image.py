@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import IMAGES
 from stoker.clouds.faults import fault_from
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import IMAGES
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait

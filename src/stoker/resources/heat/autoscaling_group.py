@@ -2,7 +2,7 @@
 
 The members form a nested stack. A signal to a policy has the engine call ``resized``, update the
 nested stack and call ``settled`` at the end, which starts the cooldown. Members have random names
-that are never reused; :mod:`stoker.resources.shared.group_members` chooses which ones stay.
+that are never reused; :mod:`stoker.resources.shared.groups.group_members` chooses which ones stay.
 
 Tested by tests/scaling.
 """
@@ -14,9 +14,9 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.resources.base import declare
-from stoker.resources.shared import member_naming
-from stoker.resources.shared.batches import ROLLING, Rolling
-from stoker.resources.shared.group_members import (
+from stoker.resources.shared.groups import member_naming
+from stoker.resources.shared.groups.batches import ROLLING, Rolling
+from stoker.resources.shared.groups.group_members import (
     capacity,
     resized,
     roster,

@@ -15,9 +15,9 @@ from msgspec import Struct
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.resources.heat.deployment_inputs import Given
-from stoker.resources.shared import message_queues
-from stoker.resources.shared.stack_user import user
-from stoker.resources.shared.temp_url import StoredObject
+from stoker.resources.shared.signals import message_queues
+from stoker.resources.shared.signals.stack_user import user
+from stoker.resources.shared.storage.temp_url import StoredObject
 from stoker.schema.resource_type import Call, SignalCredentials
 
 _SIGNAL_ID = "Where the values of the outputs are sent to."

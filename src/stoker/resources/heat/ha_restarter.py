@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stoker.resources.base import declare
-from stoker.resources.shared.alarm_urls import URL, ActsOnSignals
+from stoker.resources.shared.signals.alarm_urls import URL, ActsOnSignals
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import deprecated, hidden

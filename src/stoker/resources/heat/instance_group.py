@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.shared import instance_groups
+from stoker.resources.shared.groups import instance_groups
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 
 _POLICY = "RollingUpdate"

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Path
 from stoker.resources.base import declare
-from stoker.resources.shared import member_naming
+from stoker.resources.shared.groups import member_naming
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since

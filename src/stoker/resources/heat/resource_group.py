@@ -14,8 +14,8 @@ from typing import Any
 
 from stoker.kernel.diagnostics import Path
 from stoker.resources.base import declare
-from stoker.resources.shared import member_naming
-from stoker.resources.shared.batches import BATCHED, ROLLING, in_batches
+from stoker.resources.shared.groups import member_naming
+from stoker.resources.shared.groups.batches import BATCHED, ROLLING, in_batches
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stoker.resources.base import declare
-from stoker.resources.shared.capacity import CHANGE, EXACT, PERCENT
-from stoker.resources.shared.scaling_policies import ScalesGroup
+from stoker.resources.shared.groups.capacity import CHANGE, EXACT, PERCENT
+from stoker.resources.shared.groups.scaling_policies import ScalesGroup
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, SignalCredentials
 from stoker.schema.support import since

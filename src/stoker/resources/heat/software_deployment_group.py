@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from stoker.kernel.diagnostics import Path
 from stoker.resources.base import declare
 from stoker.resources.heat.software_deployment import COMMON, SoftwareDeployment
-from stoker.resources.shared import member_naming
-from stoker.resources.shared.batches import BATCHED, in_batches
+from stoker.resources.shared.groups import member_naming
+from stoker.resources.shared.groups.batches import BATCHED, in_batches
 from stoker.schema.properties import Attribute, OpenAttributes, Type
 from stoker.schema.resource_type import Nested, NestingCall, NestingType
 from stoker.schema.support import since

@@ -17,8 +17,6 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
 
-from stoker.clouds import remote_clouds
-from stoker.clouds.collection import Collection, Object, send
 from stoker.clouds.faults import (
     CloudError,
     UnreadableAnswerError,
@@ -26,6 +24,8 @@ from stoker.clouds.faults import (
     gone_is_fine,
     status_of,
 )
+from stoker.clouds.objects import remote_clouds
+from stoker.clouds.objects.collection import Collection, Object, send
 from stoker.resources.base import declare
 from stoker.resources.base.rest import error_status, polling_pause, refusal
 from stoker.schema.constraints import Custom

@@ -16,8 +16,8 @@ from urllib.parse import unquote
 
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
-from stoker.resources.shared.temp_url import StoredObject
-from stoker.resources.shared.wait_signals import SUCCESS, AwaitsSignals
+from stoker.resources.shared.signals.wait_signals import SUCCESS, AwaitsSignals
+from stoker.resources.shared.storage.temp_url import StoredObject
 from stoker.schema.resource_type import Call, Outcome, Signal, Wait
 
 _POLL_SECONDS = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.heat.stored_signals import AwaitsStoredSignals
-from stoker.resources.shared.wait_signals import DATA, HANDLE, TIMEOUT
+from stoker.resources.shared.signals.wait_signals import DATA, HANDLE, TIMEOUT
 from stoker.schema.constraints import Range
 from stoker.schema.resource_type import Call, Failed, Outcome
 from stoker.schema.support import since

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.resources.shared.signed_handle import SignedHandle
+from stoker.resources.shared.signals.signed_handle import SignedHandle
 from stoker.schema.resource_type import Call, Done, Outcome
 from stoker.schema.support import since
 

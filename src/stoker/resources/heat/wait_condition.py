@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.heat.stored_signals import AwaitsStoredSignals, is_address
-from stoker.resources.shared.wait_signals import COUNT, DATA, HANDLE, TIMEOUT
+from stoker.resources.shared.signals.wait_signals import COUNT, DATA, HANDLE, TIMEOUT
 from stoker.schema.support import since
 
 

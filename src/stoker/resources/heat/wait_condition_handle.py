@@ -17,10 +17,10 @@ from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.heat.stored_signals import make_address, remove_signals
-from stoker.resources.shared import message_queues
-from stoker.resources.shared.signed_handle import describe_signal
-from stoker.resources.shared.stack_user import user
-from stoker.resources.shared.wait_signals import FAILURE, SUCCESS, metadata_of, received
+from stoker.resources.shared.signals import message_queues
+from stoker.resources.shared.signals.signed_handle import describe_signal
+from stoker.resources.shared.signals.stack_user import user
+from stoker.resources.shared.signals.wait_signals import FAILURE, SUCCESS, metadata_of, received
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import (
     Call,

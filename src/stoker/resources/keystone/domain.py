@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.clouds.faults import gone_is_fine
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource

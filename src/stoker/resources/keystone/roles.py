@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import send
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import send
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest

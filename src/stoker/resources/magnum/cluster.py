@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
 from stoker.clouds.faults import CloudError
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource, polling_pause

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call

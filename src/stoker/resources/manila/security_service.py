@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.schema.support import since

@@ -10,8 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource, rename_fields
 from stoker.resources.shared.making_way import MakesWay

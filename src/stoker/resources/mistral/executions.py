@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 
 EXECUTIONS = collection("workflow", "execution", path="/executions")
 GOES_ON = frozenset({"IDLE", "RUNNING", "PAUSED", "DELAYED"})

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from stoker.clouds.collection import Collection, Object
+from stoker.clouds.objects.collection import Collection, Object
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import ValidationError
 from stoker.resources.base import declare

@@ -5,7 +5,7 @@ Address scopes have neither a description nor tags, so they cannot hold a marker
 
 from __future__ import annotations
 
-from stoker.clouds.collections import ADDRESS_SCOPES
+from stoker.clouds.objects.collections import ADDRESS_SCOPES
 from stoker.resources.base import declare
 from stoker.resources.neutron.declarations import IP_VERSION
 from stoker.resources.neutron.sharing import Shareable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import FLOATING_IPS
+from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others
-from stoker.resources.shared.ec2 import address_called, port_of
-from stoker.resources.shared.port_addresses import LEADS, association_part, associations
+from stoker.resources.shared.networks.ec2 import address_called, port_of
+from stoker.resources.shared.networks.port_addresses import LEADS, association_part, associations
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _OUT = "AWS::EC2::VPCGatewayAttachment"

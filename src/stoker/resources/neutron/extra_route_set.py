@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import ROUTERS
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import ROUTERS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTE, ROUTES, route_part

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import FLOATING_IPS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
-from stoker.resources.shared.port_addresses import LEADS, association_part
-from stoker.schema.neighbours import given
+from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.resource_type import Call
+from stoker.schema.resource_type.neighbours import given
 from stoker.schema.support import deprecated, hidden, since
 
 _ASSOCIATED = frozenset({"port_id", "fixed_ip_address"})

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import FLOATING_IPS
+from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
-from stoker.resources.shared.port_addresses import LEADS, association_part, associations
+from stoker.resources.shared.networks.port_addresses import LEADS, association_part, associations
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 

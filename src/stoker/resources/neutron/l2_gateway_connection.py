@@ -5,7 +5,7 @@ A gateway has at most one connection to a network.
 
 from __future__ import annotations
 
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.resources.shared.making_way import MakesWay

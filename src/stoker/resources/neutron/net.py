@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import NETWORKS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import NETWORKS
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness
 from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
 from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.shared.ports import PORT_SECURITY_ENABLED, QOS_POLICY
+from stoker.resources.shared.networks.ports import PORT_SECURITY_ENABLED, QOS_POLICY
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since

@@ -5,9 +5,9 @@ Network gateways have no description, so they cannot hold a marker.
 
 from __future__ import annotations
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, RestResource, rename_fields
 from stoker.schema.constraints import Length, Range

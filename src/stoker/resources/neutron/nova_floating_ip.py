@@ -5,7 +5,7 @@ Nova's network API allocated it from a pool, which is the external network.
 
 from __future__ import annotations
 
-from stoker.clouds.collections import FLOATING_IPS
+from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.resources.base import declare
 from stoker.resources.base.renamed_types import superseded
 from stoker.resources.base.rest import RestResource

@@ -9,7 +9,7 @@ from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.renamed_types import superseded
 from stoker.resources.neutron.ec2_eip_association import ElasticIpAssociation
-from stoker.resources.shared.ec2 import port_of
+from stoker.resources.shared.networks.ec2 import port_of
 from stoker.schema.resource_type import Call
 
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import NETWORKS, PORTS, SUBNETS
-from stoker.clouds.security_groups import group_ids, named_groups
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import NETWORKS, PORTS, SUBNETS
+from stoker.clouds.objects.security_groups import group_ids, named_groups
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.resources.base.declare import records_in
 from stoker.resources.base.network_order import Others, subnets_of
 from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.shared.port_addresses import (
+from stoker.resources.shared.networks.port_addresses import (
     addresses_of,
     free_addresses,
     give_addresses_back,
     is_derived,
 )
-from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.resource_type.neighbours import given
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
 # Key of the data: addresses of the port before they were released for a replacement.

@@ -12,7 +12,7 @@ from stoker.resources.neutron.declarations import (
     PORT_SECURITY,
     QOS_POLICY_ID,
 )
-from stoker.resources.shared import ports
+from stoker.resources.shared.networks import ports
 from stoker.schema.properties import Attribute, Property, Type
 from stoker.schema.support import deprecated, hidden, since
 

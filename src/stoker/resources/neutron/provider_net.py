@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collections import NETWORKS
+from stoker.clouds.objects.collections import NETWORKS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness
 from stoker.resources.neutron.declarations import DNS_DOMAIN
 from stoker.resources.neutron.sharing import Shareable
 from stoker.resources.neutron.tags import tags_of
-from stoker.resources.shared.ports import PORT_SECURITY_ENABLED
+from stoker.resources.shared.networks.ports import PORT_SECURITY_ENABLED
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 

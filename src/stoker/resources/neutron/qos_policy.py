@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import QOS_POLICIES
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import QOS_POLICIES
 from stoker.resources.base import declare
 from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.schema.properties import Attribute, Type

@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.kinds import KINDS
-from stoker.clouds.lookups import LookupFailedError, find_id
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.kinds import KINDS
+from stoker.clouds.objects.lookups import LookupFailedError, find_id
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.sharing import GRANTED, RBAC_POLICIES, policy_part

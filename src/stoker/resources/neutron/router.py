@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import ROUTERS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import ROUTERS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, subnets_of

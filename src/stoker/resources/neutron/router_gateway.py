@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import ROUTERS
+from stoker.clouds.objects.collections import ROUTERS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, interfaces_of, subnets_of
 from stoker.resources.neutron.declarations import GATEWAY, gateway_part
-from stoker.schema.neighbours import given
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type.neighbours import given
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden
 
 _INFO = "external_gateway_info"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import PORTS, ROUTERS
 from stoker.clouds.faults import CloudError, describe, gone_is_fine
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import PORTS, ROUTERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.shared.making_way import MakesWay

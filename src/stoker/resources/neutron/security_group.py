@@ -3,7 +3,7 @@
 If the user chose the name, the group is created with the marker as its description. The user's
 description and the rules are set once the id is recorded.
 
-Rules are compared and changed by :mod:`stoker.resources.shared.security_group_rules`.
+Rules are compared and changed by :mod:`stoker.resources.shared.networks.security_group_rules`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SECURITY_GROUPS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SECURITY_GROUPS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, RestResource
@@ -23,8 +23,8 @@ from stoker.resources.neutron.declarations import (
     PORT_RANGE_MIN,
     REMOTE_IP_PREFIX,
 )
-from stoker.resources.shared.protocols import PROTOCOLS
-from stoker.resources.shared.security_group_rules import (
+from stoker.resources.shared.networks.protocols import PROTOCOLS
+from stoker.resources.shared.networks.security_group_rules import (
     RULE,
     applied,
     bodies,

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SECURITY_GROUP_RULES
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SECURITY_GROUP_RULES
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
@@ -22,8 +22,8 @@ from stoker.resources.neutron.declarations import (
     REMOTE_IP_PREFIX,
 )
 from stoker.resources.shared.making_way import MakesWay
-from stoker.resources.shared.protocols import PROTOCOLS
-from stoker.resources.shared.security_group_rules import RULE, meaning, rule_part
+from stoker.resources.shared.networks.protocols import PROTOCOLS
+from stoker.resources.shared.networks.security_group_rules import RULE, meaning, rule_part
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 

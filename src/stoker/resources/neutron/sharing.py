@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Collection, Object
+from stoker.clouds.objects.collection import Collection, Object
 from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call
 

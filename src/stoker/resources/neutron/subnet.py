@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SUBNETS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource

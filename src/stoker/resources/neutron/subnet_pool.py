@@ -7,8 +7,8 @@ from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_network
 from itertools import pairwise
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import SUBNET_POOLS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import SUBNET_POOLS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource

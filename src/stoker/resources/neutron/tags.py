@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collection import Collection
+from stoker.clouds.objects.collection import Collection
 from stoker.resources.base.rest import FollowUpRequest
 from stoker.schema.resource_type import Call
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
 from stoker.resources.base.rest import RestResource
 from stoker.schema.support import since

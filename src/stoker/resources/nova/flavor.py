@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import FLAVORS
 from stoker.clouds.faults import CloudError, is_conflict, is_not_found
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import FLAVORS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, RestResource, marker_text

@@ -16,9 +16,9 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import KEYPAIRS
 from stoker.clouds.faults import CloudError, describe, is_conflict
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import KEYPAIRS
 from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Type

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.shared.balanced_members import Balanced
 from stoker.resources.shared.making_way import MakesWay
+from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

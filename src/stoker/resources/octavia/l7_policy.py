@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
-from stoker.resources.shared.balanced_members import Balanced
+from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.constraints import Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call

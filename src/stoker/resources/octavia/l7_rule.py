@@ -5,9 +5,9 @@ Rules have neither name nor description, so they cannot hold a marker.
 
 from __future__ import annotations
 
-from stoker.clouds.collections import collection
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
-from stoker.resources.shared.balanced_members import Balanced
+from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.support import since
 
 

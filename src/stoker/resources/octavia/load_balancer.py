@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
-from stoker.resources.shared.balanced_members import Balanced
+from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.support import since
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stoker.schema.neighbours import Neighbour
+from stoker.schema.resource_type.neighbours import Neighbour
 
 POLICY = "OS::Heat::AccessPolicy"
 ALLOWED = "AllowedResources"  # Property of a policy.

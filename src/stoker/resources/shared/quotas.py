@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from stoker.clouds.collection import Object, send
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import Object, send
 from stoker.resources.base import declare
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome

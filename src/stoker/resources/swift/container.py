@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.base import declare
-from stoker.resources.shared.object_containers import ObjectContainer, set_account
+from stoker.resources.shared.storage.object_containers import ObjectContainer, set_account
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Outcome

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base.rest import RestResource
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource, rename_fields
 from stoker.resources.trove.changes import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.base.rest import rename_fields
 
 _WIRE = {"fixed_ip": "v4-fixed-ip", "network": "net-id", "port": "port-id"}

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.kernel.errors import RequestError
 from stoker.resources.base import declare
 from stoker.resources.zaqar.subscribers import QUEUE_NAME, TTL, Subscriber

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.faults import fault_from
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute

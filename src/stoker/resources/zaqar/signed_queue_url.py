@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from stoker.clouds.kinds import KINDS
+from stoker.clouds.objects.kinds import KINDS
 from stoker.resources.base import declare
 from stoker.schema.properties import Attribute
 from stoker.schema.resource_type import Call, Done, ManagedType, Outcome

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import collection
 from stoker.clouds.faults import gone_is_fine
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, Readiness, RestResource, rename_fields
 from stoker.schema.properties import Attribute, Type

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from stoker.kernel.diagnostics import Diagnostic, Path
-from stoker.schema.neighbours import Neighbour
 from stoker.schema.resource_type.call import Call, Signal
+from stoker.schema.resource_type.neighbours import Neighbour
 from stoker.schema.resource_type.outcomes import Outcome
 from stoker.schema.software import Deployment
 
@@ -326,8 +326,9 @@ class DependsImplicitly(Protocol):
         """Names of resources to come first; ``others`` maps name to (type name, properties).
 
         ``others`` holds the resource itself too, and is a
-        :class:`stoker.schema.neighbours.Neighbours` where the whole template is evaluated.
-        Properties are as evaluated: references to resources that do not exist yet are Unknown.
+        :class:`stoker.schema.resource_type.neighbours.Neighbours` where the whole template is
+        evaluated. Properties are as evaluated: references to resources that do not exist yet are
+        Unknown.
         """
 
 

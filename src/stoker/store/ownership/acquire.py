@@ -14,9 +14,9 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError
 from stoker.engine.model.records import AcquiredStack, Input, Open, Operation, Stack, foremost
+from stoker.engine.model.storage.changes import Change, records_of
 from stoker.store.read import queries, reads
 from stoker.store.schema.tables import events, stacks
 from stoker.store.sql import rows

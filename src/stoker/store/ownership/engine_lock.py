@@ -13,7 +13,7 @@ import time
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.postgresql import Lock, place_of
 from stoker.store.sql.session_lock import SessionLock

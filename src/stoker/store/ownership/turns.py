@@ -11,10 +11,10 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.records import Event, Stack
-from stoker.engine.model.turns import TurnQueue, news_of
-from stoker.engine.model.watches import WatchDefinition
+from stoker.engine.model.stack_records.watches import WatchDefinition
+from stoker.engine.model.storage.changes import Change, records_of
+from stoker.engine.model.storage.turns import TurnQueue, news_of
 from stoker.store.ownership.fair_share import FairShares
 from stoker.store.schema.jobs import QUEUE, TASK
 from stoker.store.sql.compiled import prepared

@@ -16,7 +16,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.store.sql.encryption import Cipher
 
 log = Log(__name__)

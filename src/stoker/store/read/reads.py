@@ -22,7 +22,7 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import DamagedRecordError, NotFoundError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading, Rows
 from stoker.store.read.queries import with_requested

@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 from stoker.store.sql import rows

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.change_sets import (
+from stoker.engine.model.stack_records.change_sets import (
     ChangeSet,
     ChangeSetExecution,
     ChangeSetReads,
@@ -15,7 +15,7 @@ from stoker.engine.model.change_sets import (
     Protection,
     ProtectionReads,
 )
-from stoker.kernel.json_text import loads
+from stoker.kernel.json.text import loads
 from stoker.store.read.group_read import Reading
 from stoker.store.records.client_tokens import ClientTokensInTransaction
 from stoker.store.records.exports import ExportsInTransaction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.model.client_tokens import Asked, ClientTokenReads
+from stoker.engine.model.stack_records.client_tokens import Asked, ClientTokenReads
 from stoker.kernel.addresses import StackAddress
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.exports import Export, ExportReads, Exports
+from stoker.engine.model.stack_records.exports import Export, ExportReads, Exports
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush

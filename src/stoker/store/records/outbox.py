@@ -14,7 +14,7 @@ from stoker.engine.model.outgoing import (
     stack_notification,
 )
 from stoker.engine.model.records import Channel, Event, Message, Stack
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 from stoker.store.sql import rows

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
-from stoker.engine.model.software import SoftwareReads
-from stoker.engine.model.transaction import SoftwareUsage
+from stoker.engine.model.storage.software import SoftwareReads
+from stoker.engine.model.storage.transaction import SoftwareUsage
 from stoker.kernel.errors import LimitExceededError
-from stoker.kernel.json_text import loads
+from stoker.kernel.json.text import loads
 from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading

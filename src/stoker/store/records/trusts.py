@@ -45,7 +45,7 @@ def counts(connection: sa.Connection, trust_id: str) -> bool:
 
 
 class SqlTrusts:
-    """Trusts in a relational database; see ``stoker.identity.trusts.TrustRecords``."""
+    """Trusts in a relational database; see ``stoker.identity.delegation.trusts.TrustRecords``."""
 
     def __init__(self, engine: sa.Engine, runner: Runner, turns: SqlTurns | None = None) -> None:
         """``turns`` are there where many processes share the database."""

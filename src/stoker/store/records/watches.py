@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Resource
-from stoker.engine.model.watches import Watch, WatchReads
+from stoker.engine.model.stack_records.watches import Watch, WatchReads
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush

@@ -12,8 +12,6 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.change_sets import ChangeSet, ChangeSetExecution, Detection, Protection
-from stoker.engine.model.exports import Export, Exports
 from stoker.engine.model.records import (
     Event,
     Input,
@@ -23,8 +21,15 @@ from stoker.engine.model.records import (
     Stack,
     StoredSignal,
 )
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
-from stoker.engine.model.watches import Watch, WatchDefinition, WatchMeasurement
+from stoker.engine.model.stack_records.change_sets import (
+    ChangeSet,
+    ChangeSetExecution,
+    Detection,
+    Protection,
+)
+from stoker.engine.model.stack_records.exports import Export, Exports
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.watches import Watch, WatchDefinition, WatchMeasurement
 from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.store.schema.columns import (
     CLIENT_TOKEN,

@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.kernel.json_text import encode
+from stoker.kernel.json.text import encode
 from stoker.store.sql.compiled import Prepared, any_of, prepared
 
 _SERVER = "postgresql"

@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 import sqlalchemy as sa
 from cachetools import LRUCache
 
-from stoker.kernel.json_text import dumps
+from stoker.kernel.json.text import dumps
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
 

@@ -16,7 +16,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, MultiFernet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from stoker.kernel.json_text import dumps, loads
+from stoker.kernel.json.text import dumps, loads
 from stoker.store.sql.contents import ContentCache, SharedContent
 
 _PIECE = 128 * 1024

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from msgspec import Struct, structs
 
-from stoker.engine.model.changes import AnyRecord
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import ChangeRequest, Request, request_data, request_of
 from stoker.engine.model.plans import Plan
@@ -25,9 +24,10 @@ from stoker.engine.model.records import (
     Status,
     StoredSignal,
 )
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
-from stoker.kernel.json_text import dumps, loads
-from stoker.kernel.log import Log
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.storage.changes import AnyRecord
+from stoker.kernel.json.text import dumps, loads
+from stoker.kernel.logs.log import Log
 from stoker.store.schema import tables
 from stoker.store.schema.columns import Kind, kind_of
 from stoker.store.sql.encryption import Cipher

@@ -17,9 +17,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.changes import AnyRecord, Change, OwnerChange, PublicChange, records_of
 from stoker.engine.model.interfaces import FencedError, StoreError
 from stoker.engine.model.records import Event, Message, Operation, Stack
+from stoker.engine.model.storage.changes import (
+    AnyRecord,
+    Change,
+    OwnerChange,
+    PublicChange,
+    records_of,
+)
 from stoker.store.ownership.acquire import Defer, take_new
 from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.records.outbox import SqlOutbox

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.changes import Change, PublicChange, records_of
 from stoker.engine.model.records import Stack
+from stoker.engine.model.storage.changes import Change, PublicChange, records_of
 from stoker.kernel.errors import name_taken
 from stoker.store.schema.tables import stacks
 from stoker.store.sql.compiled import InList

@@ -17,10 +17,10 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.change_sets import ChangeSetExecution
-from stoker.engine.model.changes import AnyRecord, Change
-from stoker.engine.model.exports import Exports
 from stoker.engine.model.records import Event, Input, Message, Stack
+from stoker.engine.model.stack_records.change_sets import ChangeSetExecution
+from stoker.engine.model.stack_records.exports import Exports
+from stoker.engine.model.storage.changes import AnyRecord, Change
 from stoker.store.records.change_sets import put_executions
 from stoker.store.records.exports import put_exports
 from stoker.store.records.inputs import put_inputs

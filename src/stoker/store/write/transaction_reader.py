@@ -7,10 +7,10 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from stoker.engine.model.changes import Change, OwnerChange, records_of
 from stoker.engine.model.interfaces import TransactionReader
 from stoker.engine.model.limits import Amount
 from stoker.engine.model.records import Queued, Stack, TreeState
+from stoker.engine.model.storage.changes import Change, OwnerChange, records_of
 from stoker.store.read import queries, trees
 from stoker.store.records import trusts
 from stoker.store.records.change_sets import ChangeSetsInTransaction

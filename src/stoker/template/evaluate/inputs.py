@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.json_tree import same
+from stoker.kernel.json.tree import same
 from stoker.template.environment.environment import EMPTY, Environment
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade, Imports

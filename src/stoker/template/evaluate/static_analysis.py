@@ -28,11 +28,11 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
 )
 from stoker.kernel.errors import INVALID_REFERENCE
-from stoker.kernel.json_tree import same
+from stoker.kernel.json.tree import same
 from stoker.kernel.time_limit import check
 from stoker.kernel.values import replace
-from stoker.schema.neighbours import Neighbours
 from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
+from stoker.schema.resource_type.neighbours import Neighbours
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
 from stoker.schema.words import kind_of

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from stoker.kernel.diagnostics import refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
-from stoker.kernel.json_tree import exceeds, weigh
+from stoker.kernel.json.tree import exceeds, weigh
 from stoker.schema.helpers import NO_HELPERS, Helpers, PatternBudget
 from stoker.template.functions.failure import bad_value, failed
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import INVALID_REFERENCE
-from stoker.kernel.json_faults import fault_of
+from stoker.kernel.json.faults import fault_of
 from stoker.schema.unknown import Unknown
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (

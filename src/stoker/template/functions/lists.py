@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from stoker.kernel.json_tree import frozen, replaced, weigh
+from stoker.kernel.json.tree import frozen, replaced, weigh
 from stoker.schema.unknown import Unknown
 from stoker.template.functions.budget import MAX_TEXT, check_text
 from stoker.template.functions.failure import (

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, did_you_mean
 from stoker.kernel.errors import IMMUTABLE_PARAMETER_MODIFIED, PARAMETER_MISSING, UNKNOWN_PARAMETER
-from stoker.kernel.json_faults import fault_of
-from stoker.kernel.json_tree import is_deeper
-from stoker.kernel.masking import MASK, Masking
+from stoker.kernel.json.faults import fault_of
+from stoker.kernel.json.tree import is_deeper
+from stoker.kernel.logs.masking import MASK, Masking
 from stoker.schema.checks import CLOUD
 from stoker.schema.constraints import AllowedValues, Constraint, Custom, CustomCheck, violation
 from stoker.schema.conversion import TypeMismatchError, to_number

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
-from stoker.kernel.json_tree import TooLargeError, levels
+from stoker.kernel.json.tree import TooLargeError, levels
 from stoker.kernel.values import replace
 from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (

@@ -10,8 +10,8 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.requests.values import flag, optional_text, whole_number
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel import long_json
 from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationError
+from stoker.kernel.json import long
 
 _LONGEST_TAG = 80
 _MOST_TAGS = 1_000  # per stack; Heat has no limit
@@ -131,7 +131,7 @@ async def _files(call: Call, body: Body) -> Mapping[str, str]:
     def texts() -> Mapping[str, str]:
         return {name: _file(name, content) for name, content in found.items()}
 
-    sent = texts() if long_json.is_short(found) else await call.api.compute(texts)
+    sent = texts() if long.is_short(found) else await call.api.compute(texts)
     container = optional_text(body, "files_container")
     if container is None:
         return sent
@@ -142,7 +142,7 @@ async def _files(call: Call, body: Body) -> Mapping[str, str]:
 
 def _file(name: str, content: Any) -> str:
     if isinstance(content, dict | list):
-        return "".join(long_json.pieces(content, json.dumps))
+        return "".join(long.pieces(content, json.dumps))
     if not isinstance(content, str):
         raise ValidationError(f'The file "{name}" is not a string.')
     return content

@@ -30,7 +30,7 @@ from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.kernel.errors import MachineError, NotFoundError, is_final, machine_errors
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,

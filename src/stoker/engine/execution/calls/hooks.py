@@ -26,7 +26,7 @@ from stoker.engine.model.records import (
     Resource,
     StoredSignal,
 )
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Wait
 from stoker.template.environment.environment import parse_environment

@@ -31,7 +31,7 @@ from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller, with
 from stoker.engine.execution.reasons import ActionFailedError, reason_of_resource
 from stoker.engine.execution.waiting import StoppedError
 from stoker.engine.model.records import Action, Event, Resource, Status
-from stoker.engine.model.watches import WatchDefinition
+from stoker.engine.model.stack_records.watches import WatchDefinition
 from stoker.engine.planning.facts import REFERENCE
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace

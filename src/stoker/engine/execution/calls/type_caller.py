@@ -33,8 +33,8 @@ from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.orphaned_calls import Ended
 from stoker.engine.model.records import Action, Event, Resource, Status
 from stoker.kernel.errors import RequestError, is_final, machine_errors
-from stoker.kernel.log import Log
-from stoker.kernel.tracing import span
+from stoker.kernel.logs.log import Log
+from stoker.kernel.logs.tracing import span
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Adopts,

@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.engine.model.records import Input
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.json_text import dumps
+from stoker.kernel.json.text import dumps
 from stoker.schema.resource_type import Nested
 from stoker.template.definition import Definition
 from stoker.template.document import parse_shared

@@ -18,7 +18,7 @@ from stoker.engine.model.records import Action, Resource, Status, is_nested
 from stoker.engine.planning.decision import CallFor, given_properties
 from stoker.engine.planning.facts import exists
 from stoker.kernel.errors import RequestError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Checks, Done, ManagedType, Reads, can
 from stoker.template.definition import Definition

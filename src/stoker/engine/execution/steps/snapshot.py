@@ -18,7 +18,7 @@ from stoker.engine.execution.steps.visit import METHODS, Method, VisitStep
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import Node, Step
 from stoker.engine.model.records import Action, Resource, is_nested
-from stoker.engine.model.snapshots import SnapshotPart
+from stoker.engine.model.stack_records.snapshots import SnapshotPart
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, SnapshotFacts
 

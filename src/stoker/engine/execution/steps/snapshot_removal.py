@@ -14,7 +14,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import Key
 from stoker.engine.model.records import Action, Resource, Status
-from stoker.engine.model.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (

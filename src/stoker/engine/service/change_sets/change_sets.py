@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from stoker.engine.model.change_sets import ChangeSet
 from stoker.engine.model.interfaces import Key, Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import OperationStatus, Stack
 from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.stack_records.change_sets import ChangeSet
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
 from stoker.engine.service.change_sets import contents
 from stoker.engine.service.previews.previews import Previews

@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import structs
 
-from stoker.engine.model.change_sets import ChangeSet
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.stack_records.change_sets import ChangeSet
 from stoker.engine.model.views import ChangeView, PlanView
 from stoker.engine.service.previews.update_previews import SAME
 from stoker.engine.service.requests import plan_fingerprints

@@ -11,7 +11,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.watches import Watch
+from stoker.engine.model.stack_records.watches import Watch
 from stoker.kernel.addresses import ResourceAddress
 from stoker.kernel.errors import WATCH_NOT_FOUND, NotFoundError
 from stoker.schema.resource_type import can

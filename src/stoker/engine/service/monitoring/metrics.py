@@ -8,7 +8,7 @@ from msgspec import structs
 
 from stoker.engine.model.interfaces import Guard, Ports, PublicChange, TransactionReader
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.watches import Datum, Watch, WatchMeasurement
+from stoker.engine.model.stack_records.watches import Datum, Watch, WatchMeasurement
 from stoker.engine.service.monitoring.alarms import Alarms, AlarmView
 from stoker.kernel.errors import ValidationError
 from stoker.schema.watching import Measurement

@@ -20,13 +20,13 @@ from stoker.engine.model.interfaces import (
 )
 from stoker.engine.model.records import Action, Operation, PublicRecord, Status, StoredSignal
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.watches import Watch
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.model.watches import Watch
 from stoker.engine.service.monitoring.alarms import Alarms, rule_of
 from stoker.engine.service.signals.handlers import request_by_signal
 from stoker.engine.service.stack_access.guards import is_deleting, is_suspended
 from stoker.kernel.errors import LimitExceededError, ValidationError
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Signals, can
 from stoker.schema.watching import WatchRule, WatchState, judge

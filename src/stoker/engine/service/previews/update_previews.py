@@ -19,7 +19,7 @@ from stoker.engine.service.stack_access.presenters import resource_view, row_to_
 from stoker.engine.service.stack_access.resource_positions import positions_of
 from stoker.engine.service.views.plan_order import Place, places
 from stoker.engine.service.views.property_changes import Compared, compared
-from stoker.kernel.masking import Masking
+from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.template.definition import DeletionPolicy
 from stoker.template.evaluate.evaluation import Evaluation

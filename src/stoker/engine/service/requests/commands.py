@@ -17,11 +17,11 @@ import contextlib
 from functools import partial
 from typing import Any
 
-from stoker.engine.model.change_sets import ChangeSetExecution
 from stoker.engine.model.interfaces import Dispatcher, Ports, PublicChange
 from stoker.engine.model.kinds import CancelRequest, ChangeRequest, MarkRequest, WalkRequest
 from stoker.engine.model.records import Action, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.stack_records.change_sets import ChangeSetExecution
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.requests.evaluate import (
     NewStack,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from stoker.engine.model.adoption import invalid_document, recorded_resources, section
 from stoker.engine.model.records import Input
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.stack_records.adoption import invalid_document, recorded_resources, section
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, ValidationError

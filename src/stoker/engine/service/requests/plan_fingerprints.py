@@ -21,8 +21,8 @@ from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
-from stoker.kernel import long_json
 from stoker.kernel.errors import PlanOutdatedError, ValidationError
+from stoker.kernel.json import long
 from stoker.template.evaluate.evaluation import Evaluation
 
 NO_UPDATES = "No updates are to be performed."
@@ -175,7 +175,7 @@ def _state(tree: TreeState) -> list[Any]:
 
 def _digest(value: Any) -> str:
     digest = hashlib.sha256()
-    for piece in long_json.pieces(value, _written):
+    for piece in long.pieces(value, _written):
         digest.update(piece.encode())
     return digest.hexdigest()[:_LENGTH]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.model.change_sets import Protection
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.stack_policy import read_policy
+from stoker.engine.model.stack_records.change_sets import Protection
 from stoker.engine.service.stack_access.guards import live
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.addresses import StackAddress

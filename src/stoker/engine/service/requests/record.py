@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from stoker.engine.model.changes import records_of
 from stoker.engine.model.interfaces import Ports, PublicChange, StoreError, TransactionReader
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.storage.changes import records_of
 from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.kernel.errors import UnavailableError
 from stoker.kernel.values import replace

@@ -22,7 +22,7 @@ from stoker.kernel.errors import (
     NotFoundError,
     ValidationError,
 )
-from stoker.kernel.json_tree import weigh
+from stoker.kernel.json.tree import weigh
 from stoker.kernel.values import replace
 from stoker.schema.software import (
     Deployment,

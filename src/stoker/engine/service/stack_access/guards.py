@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.client_tokens import Asked, ClientToken
 from stoker.engine.model.interfaces import TransactionReader
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.limits import Limits
@@ -31,6 +30,7 @@ from stoker.engine.model.records import (
     under_way,
 )
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.client_tokens import Asked, ClientToken
 from stoker.engine.service.stack_access.shared_values import require_not_imported
 from stoker.kernel.errors import (
     RESOURCE_NOT_FOUND,
@@ -42,7 +42,7 @@ from stoker.kernel.errors import (
     NotSupportedError,
     PlanOutdatedError,
 )
-from stoker.kernel.json_text import dumps
+from stoker.kernel.json.text import dumps
 
 
 class AlreadyDoneError(Exception):

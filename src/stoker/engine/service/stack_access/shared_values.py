@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stoker.engine.model.exports import Export
 from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.exports import Export
 from stoker.kernel.errors import ActionInProgressError, ExportInUseError, NotSupportedError
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences

@@ -9,16 +9,16 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from stoker.engine.model.change_sets import Detection
 from stoker.engine.model.interfaces import Ports, PublicChange
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.change_sets import Detection
 from stoker.engine.model.views import DriftView
 from stoker.engine.service.stack_access.guards import require_rest, require_there
 from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
 from stoker.engine.service.views.drift_reports import LONGEST, DriftReports
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError, NotFoundError, RequestError, fault_reason
-from stoker.kernel.log import Log
+from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 
 log = Log(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.model.adoption import without_credentials
 from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.stack_records.adoption import without_credentials
 
 
 def stack_document(

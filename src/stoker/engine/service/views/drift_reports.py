@@ -22,7 +22,7 @@ from stoker.engine.service.stack_access.presenters import resource_view
 from stoker.engine.service.views.property_changes import masking_over
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError
-from stoker.kernel.masking import Masking
+from stoker.kernel.logs.masking import Masking
 
 LONGEST = 120.0
 """Seconds after which objects that were not read yet are reported as not compared."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from stoker.engine.model.changes import Change, records_of
 from stoker.engine.model.interfaces import Observer, Ports, StoreError
 from stoker.engine.model.records import Event, Stack, Status
 from stoker.engine.model.requests import Caller, EventQuery, Page
+from stoker.engine.model.storage.changes import Change, records_of
 from stoker.engine.model.views import EventView, StackView
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.engine.service.stack_access.presenters import event_view, stack_view

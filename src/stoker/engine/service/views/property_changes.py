@@ -15,7 +15,7 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.kernel.masking import MASK, Masking
+from stoker.kernel.logs.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
 from stoker.schema.properties import Property
 from stoker.schema.resource_type import Replaces, can, changes_in_place

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.faults import CloudError
-from stoker.clouds.security_groups import named_groups
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
+from stoker.clouds.objects.security_groups import named_groups
 from stoker.resources.base.rest import MARKER
 from stoker.resources.nova.server.networks import attached_ports, live_networks
 from stoker.resources.nova.server.states import ACTIVE, GONE

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collection import Object
+from stoker.clouds.objects.collection import Object
 from stoker.resources.base.rest import marker_text, rename_fields
 from stoker.resources.nova.server.ports import Nic, allocation
 from stoker.resources.shared.text_values import as_texts

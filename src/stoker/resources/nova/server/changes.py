@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import SERVERS
 from stoker.resources.base.rest import polling_pause
 from stoker.resources.nova.server.body import tags_with_marker
 from stoker.resources.nova.server.networks import set_networks

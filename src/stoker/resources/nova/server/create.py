@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import send
-from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError, is_conflict
+from stoker.clouds.objects.collection import send
+from stoker.clouds.objects.collections import SERVERS
 from stoker.resources.base.rest import poll_object, polling_pause, refusal
 from stoker.resources.nova.server.body import request_body
 from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.nova.server.user_data import Addresses, render
-from stoker.resources.shared.server_software import (
+from stoker.resources.shared.signals.server_software import (
     credentials,
     metadata_address,
     retract_moved,

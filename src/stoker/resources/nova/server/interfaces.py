@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import PORTS, SERVERS
 from stoker.clouds.faults import CloudError, is_conflict, is_not_found
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import PORTS, SERVERS
 from stoker.kernel.errors import RequestError
 from stoker.resources.nova.server.ports import UNBOUND
 from stoker.schema.resource_type import Call

@@ -16,8 +16,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import FLOATING_IPS, PORTS
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import FLOATING_IPS, PORTS
 from stoker.kernel.diagnostics import Path
 from stoker.resources.base.declare import records_in
 from stoker.resources.base.network_order import Others, subnets_of
@@ -34,7 +34,7 @@ from stoker.resources.nova.server.ports import (
     own_ports,
     port_name,
 )
-from stoker.resources.shared.port_addresses import LEADS, association_part
+from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.resource_type import Call, Outcome, Wait
 
 

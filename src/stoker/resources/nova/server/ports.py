@@ -19,10 +19,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.faults import CloudError, describe, is_conflict
-from stoker.clouds.security_groups import group_ids
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import FLOATING_IPS, PORTS, SUBNETS
+from stoker.clouds.objects.security_groups import group_ids
 from stoker.kernel.errors import RequestError
 from stoker.resources.base.rest import MARKER, marker_text, rename_fields
 from stoker.schema.resource_type import Call

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stoker.clouds.collection import Object
-from stoker.clouds.collections import IMAGES, SERVERS
 from stoker.clouds.faults import CloudError, describe, is_conflict
+from stoker.clouds.objects.collection import Object
+from stoker.clouds.objects.collections import IMAGES, SERVERS
 from stoker.resources.base.rest import poll_object, polling_pause
 from stoker.resources.nova.server.states import BROKEN, GONE, TASK, broken, live
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait

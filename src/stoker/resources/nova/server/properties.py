@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
-from stoker.resources.shared.ports import PROPERTIES as PORT_PROPERTIES
+from stoker.resources.shared.networks.ports import PROPERTIES as PORT_PROPERTIES
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Interruption, Property, Type
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden, since

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collections import PORTS, SERVERS
+from stoker.clouds.objects.collections import PORTS, SERVERS
 from stoker.resources.base.rest import polling_pause
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, unbind
 from stoker.resources.nova.server.ports import nics, own_ports
 from stoker.resources.nova.server.states import TASK
 from stoker.resources.nova.server.volumes import held_volumes, let_go_of, take_again
-from stoker.resources.shared.port_addresses import addresses_of, free_addresses, give_addresses_back
+from stoker.resources.shared.networks.port_addresses import (
+    addresses_of,
+    free_addresses,
+    give_addresses_back,
+)
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 
 RELEASED = "released"  # Key of the data: port -> None, or for an own port its previous addresses.

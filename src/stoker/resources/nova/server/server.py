@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.clouds.collections import SERVERS
+from stoker.clouds.objects.collections import SERVERS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.resources.base.rest import marker_text, polling_pause
@@ -45,7 +45,7 @@ from stoker.resources.nova.server.power import (
 from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
 from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, not_active
-from stoker.resources.shared import server_software
+from stoker.resources.shared.signals import server_software
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collection import Object, send
-from stoker.clouds.collections import SERVERS
 from stoker.clouds.faults import CloudError
+from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collections import SERVERS
 from stoker.kernel.values import replace
 from stoker.resources.base.rest import error_status
 from stoker.schema.resource_type import Call, Failed

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.clouds.collections import SERVERS, VOLUMES
 from stoker.clouds.faults import gone_is_fine
-from stoker.resources.shared.volumes import attach_to, detach_from
+from stoker.clouds.objects.collections import SERVERS, VOLUMES
+from stoker.resources.shared.storage.volumes import attach_to, detach_from
 from stoker.schema.resource_type import Call
 
 _ROOT_DEVICES = frozenset({"vda", "sda", "hda"})

@@ -1,0 +1,1 @@
+"""Objects of OpenStack services: their collections, and lookups by name or id."""

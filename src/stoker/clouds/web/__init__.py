@@ -1,0 +1,1 @@
+"""Addresses that users choose: guarded connections, and downloads from them."""

@@ -1,0 +1,1 @@
+"""Records of a stack besides its resources: change sets, exports, snapshots, watches."""

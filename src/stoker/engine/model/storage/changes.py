@@ -1,0 +1,73 @@
+"""Changes, each of which the store writes in one transaction.
+
+A change is a list of records to put and of keys to drop. The store writes all of it or nothing.
+There are two kinds, by who may write them. A :class:`PublicChange` adds to a stack, no matter which
+engine owns it; its guards check inside the transaction that its conditions still hold. An
+:class:`OwnerChange` is written only while the stack has the fencing token of the change, so that an
+engine that has lost the stack writes nothing more.
+
+The service builds public changes, and the session of a driver builds owner changes. Observers of
+the store get each change after its commit. How a record is stored is said in
+:mod:`stoker.store.schema.tables`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from stoker.engine.model.records import PublicRecord, Record
+from stoker.engine.model.storage.transaction import TransactionReader
+from stoker.schema.software import Deployment, SoftwareConfig
+
+Software = SoftwareConfig | Deployment
+AnyRecord = Record | Software
+R = TypeVar("R", bound=AnyRecord)
+Kind = TypeVar("Kind", bound=AnyRecord, covariant=True)
+
+Guard = Callable[[TransactionReader], None]
+"""A check inside the transaction of a change; what it raises refuses the change.
+
+It runs on the store's thread, so it must neither compute long nor wait.
+"""
+
+
+class Key(Struct, Generic[Kind], frozen=True):
+    """Names one record. A watch is named by its resource."""
+
+    kind: type[Kind]
+    id: str
+
+
+class PublicChange(Struct, frozen=True):
+    """A change that anyone may write: requests, signals and their events."""
+
+    stack_id: str  # empty for software of no stack
+    puts: Sequence[PublicRecord | Software] = ()
+    drops: Sequence[Key[PublicRecord | Software]] = ()
+    guards: Sequence[Guard] = ()
+    """Run in this order; the first that raises refuses the change."""
+    acquires: Sequence[str] = ()
+    """Ids of new stacks that this engine acquires in the same transaction."""
+
+
+class OwnerChange(Struct, frozen=True):
+    """A change that only the owner of a stack may write."""
+
+    stack_id: str
+    fencing_token: int
+    puts: Sequence[AnyRecord] = ()
+    """A put of the stack does not change its fencing token."""
+    drops: Sequence[Key[AnyRecord]] = ()
+    """The signals and the watch of a dropped resource are dropped with it."""
+    acquires: Sequence[str] = ()
+
+
+Change = PublicChange | OwnerChange
+
+
+def records_of(change: Change, kind: type[R]) -> list[R]:
+    """Return the records of a kind that a change puts, in their order."""
+    return [record for record in change.puts if isinstance(record, kind)]

@@ -1,0 +1,67 @@
+"""Turns: any of many engines drives a stack, for as long as it has something to do.
+
+A turn ends when only pauses of some seconds are left. The next one is due when the first of them
+ends, or when a commit concerns the stack: the turn is queued in the transaction of that commit, so
+that no operation, signal or end of a nested stack is missed.
+See docs/develop/decisions/0022-several-engines.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+
+from stoker.engine.model.records import Operation, OperationStatus, Stack, Status, StoredSignal
+from stoker.engine.model.storage.changes import Change, PublicChange, records_of
+from stoker.schema.software import Deployment, SoftwareConfig
+
+
+class TurnNotification(Struct, frozen=True):
+    """The stacks that a change concerns, for drivers."""
+
+    asked: tuple[str, ...]  # stack ids with a new operation or signal
+    ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
+
+
+def news_of(change: Change) -> TurnNotification:
+    """Return the stacks that a change concerns."""
+    asked = {
+        operation.stack_id: None
+        for operation in records_of(change, Operation)
+        if operation.status is OperationStatus.WAITING
+    }
+    if is_for_driver(change):
+        asked[change.stack_id] = None
+    ended = tuple(
+        (stack.parent_id, stack.id)
+        for stack in records_of(change, Stack)
+        if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS
+    )
+    return TurnNotification(tuple(asked), ended)
+
+
+_FOR_DRIVERS = (StoredSignal, Deployment, SoftwareConfig)
+
+
+def is_for_driver(change: Change) -> bool:
+    """Return whether a change has signals or software that the driver of its stack waits for."""
+    if not isinstance(change, PublicChange) or not change.stack_id:
+        return False
+    return any(isinstance(record, _FOR_DRIVERS) for record in change.puts) or any(
+        key.kind in _FOR_DRIVERS for key in change.drops
+    )
+
+
+class TurnQueue(Protocol):
+    """Turns that are due. Methods raise :class:`stoker.engine.model.interfaces.StoreError`."""
+
+    async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
+        """Remove the due turns of these stacks, and return the stacks that had one.
+
+        Their drivers were notified in another way.
+        """
+
+    async def schedule(self, stack_id: str, at: float) -> None:
+        """Schedule a turn of the stack at a time, unless one is due earlier."""

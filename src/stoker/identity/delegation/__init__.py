@@ -1,0 +1,1 @@
+"""Work on behalf of users: trusts, passwords, and users for resources."""

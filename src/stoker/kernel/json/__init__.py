@@ -1,0 +1,1 @@
+"""JSON: written and read, in pieces if it is long."""

@@ -1,0 +1,248 @@
+"""JSON of any length, read and written in pieces between which other threads have their turn.
+
+Python's own reader and writer let no other thread run until they have done the whole document,
+which for 1 MiB may be 0.1 s. Both are used here for one piece of a few milliseconds at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from stoker.kernel import time_limit
+from stoker.kernel.json.tree import weigh
+
+MOST_VALUES = 1_000_000  # limit on values of a document, as in a template; to free them takes 40 ms
+WINDOW = 64 * 1024  # characters read without a pause
+PIECE = 5_000  # values written without a pause; a text counts one more per 64 characters
+_TEXT = 64
+_PLAIN = 50
+_SHORT = 1000
+_FEW = 4
+_TOGETHER = 100  # members of a list or map written without a pause if they are short
+_MARGIN = 16  # last characters of a window, which may be half a number or half a word
+_STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
+# The safe points for a cut: no escape of several characters is left open.
+_RUN = re.compile(
+    r"""(?: [^"\\]++ | \\[^u]
+        | \\u [dD][89abAB] [0-9a-fA-F]{2} \\u [0-9a-fA-F]{4}
+        | \\u (?![dD][89abAB]) [0-9a-fA-F]{4} )*+""",
+    re.DOTALL | re.VERBOSE,
+)
+_SPACE = re.compile(r"[ \t\n\r]*")
+_SCALARS = frozenset({int, float, bool, type(None)})
+_DEEPEST = 200  # limit on levels of values that are longer than a window
+
+
+def read(text: str, constant: Callable[[str], Any], most: float = MOST_VALUES) -> Any:
+    """The value of a document. Raises ValueError, and RecursionError if it is nested too deeply.
+
+    ``constant`` is called for the words that JSON does not have, as NaN. ``most`` values are read.
+    """
+    return _Reader(text, constant, most).document()
+
+
+class _Reader:
+    """Tries to read each value within a window; a longer one is opened and read in parts."""
+
+    def __init__(self, text: str, constant: Callable[[str], Any], most: float) -> None:
+        self._text = text
+        self._whole = json.JSONDecoder(parse_constant=constant)
+        self._most = most
+        self._begin = 0
+        self._window = text[:WINDOW]
+        self._values = 0
+        self._counted = 0
+
+    def document(self) -> Any:
+        value, end = self._value(self._space(0), 0)
+        end = self._space(end)
+        if end != len(self._text):
+            raise self._error("Extra data", end)
+        self._count(end)
+        return value
+
+    def _value(self, at: int, depth: int) -> tuple[Any, int]:
+        found = self._short(at)
+        if found is None and at != self._begin:
+            self._count(at)
+            self._begin, self._window = at, self._text[at : at + WINDOW]
+            found = self._short(at)
+        if found is not None:
+            return found
+        if depth > _DEEPEST:
+            raise RecursionError
+        match self._text[at : at + 1]:
+            case "[":
+                return self._list(at, depth)
+            case "{":
+                return self._map(at, depth)
+            case '"':
+                return self._long_text(at)
+            case _:  # what is no JSON, for the error's sake
+                return self._whole.raw_decode(self._text, at)
+
+    def _long_text(self, at: int) -> tuple[str, int]:
+        self._count(at)
+        parts: list[str] = []
+        end = at + 1
+        while not self._text.startswith('"', end):
+            time_limit.check()
+            run = _RUN.match(self._text[end : end + WINDOW])
+            try:
+                parts.append(self._whole.decode(f'"{run[0]}"') if run else "")
+            except ValueError:
+                run = None
+            if not run or not run[0]:  # half a character, or an error
+                text, end = self._whole.raw_decode(self._text, at)
+                self._counted = end
+                return text, end
+            end += run.end()
+        self._counted = end + 1
+        return "".join(parts), end + 1
+
+    def _short(self, at: int) -> tuple[Any, int] | None:
+        """A value that ends well within the window, and where; None if there is none."""
+        rest = self._begin + len(self._window) >= len(self._text)
+        try:
+            value, end = self._whole.raw_decode(self._window, at - self._begin)
+        except ValueError:
+            return None
+        if end > len(self._window) - _MARGIN and not rest:
+            return None
+        return value, self._begin + end
+
+    def _list(self, at: int, depth: int) -> tuple[list[Any], int]:
+        found: list[Any] = []
+        end = self._space(at + 1)
+        if self._text.startswith("]", end):
+            return found, end + 1
+        while True:
+            value, end = self._value(end, depth + 1)
+            found.append(value)
+            end, over = self._next(end, "]")
+            if over:
+                return found, end
+
+    def _map(self, at: int, depth: int) -> tuple[dict[str, Any], int]:
+        found: dict[str, Any] = {}
+        end = self._space(at + 1)
+        if self._text.startswith("}", end):
+            return found, end + 1
+        while True:
+            if not self._text.startswith('"', end):
+                raise self._error("Expecting property name enclosed in double quotes", end)
+            key, end = self._value(end, depth + 1)
+            end = self._space(end)
+            if not self._text.startswith(":", end):
+                raise self._error("Expecting ':' delimiter", end)
+            found[key], end = self._value(self._space(end + 1), depth + 1)
+            end, over = self._next(end, "}")
+            if over:
+                return found, end
+
+    def _next(self, at: int, closing: str) -> tuple[int, bool]:
+        """Return the position of the next member, or the end and True."""
+        end = self._space(at)
+        if self._text.startswith(closing, end):
+            return end + 1, True
+        if not self._text.startswith(",", end):
+            raise self._error("Expecting ',' delimiter", end)
+        return self._space(end + 1), False
+
+    def _space(self, at: int) -> int:
+        match = _SPACE.match(self._text, at)
+        return match.end() if match else at
+
+    def _count(self, end: int) -> None:
+        """Count the values up to here, by the separators between them."""
+        time_limit.check()
+        marks = _STRINGS.sub("", self._text[self._counted : end])
+        self._values += marks.count(",") + marks.count("[") + marks.count("{")
+        self._counted = end
+        if self._values > self._most:
+            raise ValueError(f"it has more than {self._most} values")
+
+    def _error(self, text: str, at: int) -> json.JSONDecodeError:
+        return json.JSONDecodeError(text, self._text, at)
+
+
+def is_short(value: Any, most: int = PIECE) -> bool:
+    """Return whether a value is written within a few milliseconds; found out as fast."""
+    if _is_plain(value):
+        return True
+    values, _, octets = weigh(value, most, most * _TEXT, keys=True)
+    return values + octets // _TEXT <= most
+
+
+def _is_plain(value: Any, most: int = _PLAIN) -> bool:
+    """Return whether a value is small: a map or tuple of few short texts, numbers and such maps.
+
+    Most values that are written have this form.
+    """
+    members = value.values() if type(value) is dict else value if type(value) is tuple else None
+    if members is None or len(members) > most:
+        return False
+    for item in members:
+        kind = type(item)
+        if kind is str:
+            if len(item) >= _SHORT:
+                return False
+        elif kind is list:
+            if most == _FEW or len(item) > _FEW or not all(_is_plain(each, _FEW) for each in item):
+                return False
+        elif kind not in _SCALARS:
+            return False
+    return True
+
+
+def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
+    """Yield the JSON text of a value in pieces; ``write`` converts the short parts."""
+    time_limit.check()
+    if is_short(value, most):
+        yield write(value)
+    elif isinstance(value, str):
+        step = most * _TEXT
+        yield '"'
+        for begin in range(0, len(value), step):
+            yield write(value[begin : begin + step])[1:-1]
+        yield '"'
+    elif isinstance(value, Mapping):
+        yield from _joined("{}", iter(value.items()), dict, write, most)
+    elif isinstance(value, list | tuple):
+        yield from _joined("[]", iter(value), list, write, most)
+    else:
+        yield write(value)
+
+
+def list_pieces(rows: Iterator[Any], write: Callable[[Any], str]) -> Iterator[str]:
+    """The JSON text of a list whose members are made one by one."""
+    return _joined("[]", rows, list, write, PIECE)
+
+
+def _joined(
+    brackets: str,
+    members: Iterator[Any],
+    together: Callable[[list[Any]], Any],
+    write: Callable[[Any], str],
+    most: int,
+) -> Iterator[str]:
+    """Yield the members: short ones are joined into one text, long ones are separate."""
+    between = brackets[0]
+    while some := list(islice(members, _TOGETHER)):
+        time_limit.check()
+        if all(map(_is_plain, some)) or is_short(some, most):
+            yield between + write(together(some))[1:-1]
+            between = ","
+            continue
+        for member in some:
+            yield between
+            between = ","
+            if brackets == "{}":
+                yield write({member[0]: None})[1:-1].removesuffix("null")
+                member = member[1]
+            yield from pieces(member, write, most)
+    yield brackets[1] if between == "," else brackets

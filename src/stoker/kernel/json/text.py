@@ -1,0 +1,57 @@
+"""JSON that this service writes for itself and reads again.
+
+msgspec does both five times as fast as Python's own module, and is stricter. Values that it refuses
+or that are too long for one go use :mod:`stoker.kernel.json.long`, with the same result.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+
+from stoker.kernel.json import long
+
+# Values written without a pause, within 20 ms if every character needs an escape.
+_MOST_VALUES = 8 * long.PIECE
+# Characters read without a pause, within 12 ms if all of them are empty maps.
+_LONGEST = 8 * long.WINDOW
+
+
+def dumps(value: Any) -> str:
+    """Return compact JSON. Dates of YAML become text, and NaN is written as Python does."""
+    text = _fast(value) if long.is_short(value, _MOST_VALUES) else None
+    return "".join(long.pieces(value, encode)) if text is None else text
+
+
+def encode(value: Any) -> str:
+    """Return the same for a value that is known to be short, in one go."""
+    text = _fast(value)
+    return _by_python(value) if text is None else text
+
+
+def loads(text: str) -> Any:
+    """Return the value of a text of :func:`dumps`."""
+    if len(text) <= _LONGEST:
+        try:
+            return _read(text)
+        except msgspec.MsgspecError:  # NaN, or half a surrogate pair
+            pass
+    return long.read(text, float, math.inf)
+
+
+def _fast(value: Any) -> str | None:
+    """The text; None if Python's module has to write it."""
+    try:
+        text = _written(value).decode()
+    except (TypeError, ValueError):  # a class that is not known, or half a surrogate pair
+        return None
+    # NaN is written as null, too
+    return text if "null" not in text or _read(text) == value else None
+
+
+_read = msgspec.json.Decoder().decode
+_written = msgspec.json.Encoder().encode
+_by_python = json.JSONEncoder(separators=(",", ":"), default=str).encode

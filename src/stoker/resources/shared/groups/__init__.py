@@ -1,0 +1,1 @@
+"""Groups of resources: members, batches, sizes."""

@@ -1,0 +1,1 @@
+"""Signals of servers, and software on them."""

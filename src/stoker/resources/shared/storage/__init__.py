@@ -1,0 +1,1 @@
+"""Volumes and objects that several types use."""
