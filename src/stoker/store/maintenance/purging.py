@@ -19,18 +19,13 @@ STACKS_AT_ONCE = 2
 EVENTS_AT_ONCE = 2_000
 OPERATIONS_AT_ONCE = 500
 
-_OF_STACK = (
-    tables.resources,
-    tables.events,
-    tables.signals,
-    tables.operations,
-    tables.snapshots,
-    tables.change_sets,
-    tables.protections,
-    tables.detections,
-    tables.exports,
+# Contents of inputs are shared, messages are still to be sent, and a deployment may be retained.
+_PURGED_OTHERWISE = (tables.inputs, tables.messages, tables.software_deployments)
+_OF_STACK = tuple(
+    table
+    for table in reversed(tables.metadata.sorted_tables)
+    if "stack_id" in table.c and table not in _PURGED_OTHERWISE
 )
-"""Tables whose rows belong to a stack, inputs aside."""
 _BEFORE: sa.BindParameter[float] = sa.bindparam("before")
 
 

@@ -102,7 +102,7 @@ def _problem(key: str, version: Version) -> tuple[str, str | None] | None:
     ):
         return None
     here = f"{version.key} {version.name}"
-    since = [other for other in VERSIONS if key in other.functions]
+    since = [other for other in VERSIONS if key in other.functions | other.extensions]
     if since:
         first = f"{since[0].key} {since[0].name}"
         return f'Unknown function "{key}" in {here}; treated as plain text', f"{first} has it"
