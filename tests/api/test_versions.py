@@ -61,7 +61,7 @@ async def test_media_type_selects_version_on_unversioned_path(
     assert (await client.get("/", headers=accept)).status_code == 300
 
 
-async def test_unknown_media_type_version_gives_the_list(client_for: ClientFor) -> None:
+async def test_unknown_media_type_version_lists_versions(client_for: ClientFor) -> None:
     accept = {"Accept": "application/vnd.openstack.orchestration-v9.0"}
     assert (await client_for(token=None).get("/", headers=accept)).json() == V1
 

@@ -44,7 +44,7 @@ def test_a_description_has_status_and_request_id() -> None:
     assert faults.describe(fault) == "Quota exceeded (HTTP 409, request req-1)"
 
 
-def test_exceptions_of_the_sdk_are_understood() -> None:
+def test_sdk_exceptions_are_classified() -> None:
     absent = auth_errors.NotFound("no such thing")
     assert faults.is_not_found(absent)
     assert faults.describe(absent) == "no such thing (HTTP 404)"

@@ -429,7 +429,7 @@ def test_snapshots_per_stack_are_limited() -> None:
     told(story)
 
 
-def test_a_snapshot_belongs_to_its_stack() -> None:
+def test_foreign_or_unknown_snapshot_is_not_found() -> None:
     async def story(lab: Lab, shots: Shots) -> None:
         await lab.create(BOTH)
         snapshot = await shots.take()

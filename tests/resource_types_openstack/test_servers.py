@@ -593,7 +593,7 @@ def test_a_server_that_is_busy_is_suspended_afterwards(cloud: FakeCloud, server:
     assert isinstance(Server().resume(row.call("RESUME")), Wait)
 
 
-def test_a_server_that_cannot_be_suspended_says_why(cloud: FakeCloud, server: Make) -> None:
+def test_failed_suspend_reports_reason(cloud: FakeCloud, server: Make) -> None:
     row = server().create()
     live(cloud)["status"] = "SHUTOFF"
     cloud.refuse("POST", f"/servers/{row.physical_id}/action", 409, "it is in vm_state stopped")

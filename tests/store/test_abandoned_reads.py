@@ -92,7 +92,7 @@ async def test_statement_of_an_abandoned_read_is_cancelled(reader: Reader) -> No
     assert await reader.small("a") == 1
 
 
-async def test_slow_reads_of_one_project_spare_others(reader: Reader) -> None:
+async def test_slow_reads_do_not_delay_other_projects(reader: Reader) -> None:
     slow = [reader.endless("a")]
     await reader.wait_begun()
     slow += [reader.endless("a") for _ in range(60)]

@@ -124,7 +124,7 @@ class FairThreads:
         self._admit(loop)
 
     def _tell(self, loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
-        """Have the loop do something, as soon as it gets to it."""
+        """Schedule a callback on the event loop."""
         self._done.append(what)
         if not self._told:
             self._told = True

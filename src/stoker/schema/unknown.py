@@ -26,7 +26,7 @@ class Unknown(Struct, frozen=True):
 
 def unknown_in(value: Any) -> Unknown | None:
     """All that is unknown inside a value, merged into one, or None if all of it is known."""
-    if type(value) in _PLAIN:  # most are, and a walk takes thrice as long
+    if type(value) in _PLAIN:  # Most values are plain, and walking them takes three times as long.
         return None
     found: Unknown | None = None
     pending = [value]

@@ -1,4 +1,4 @@
-"""The wiring of the interfaces that speak AWS's protocols, loaded when one is first asked."""
+"""Sets up the APIs with AWS's protocols, on their first request."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Run the command after -- in a server of the local cloud. Needs no SSH server.
 
-    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
-    meant; SERVER may be a path into nested stacks, as db/server. Standard input and output are
+    STACK is a stack with one server, a server's name or id, or a stack, with SERVER as one of its
+    resources; SERVER may be a path into nested stacks, as db/server. Standard input and output are
     connected, without a terminal; Ctrl-C ends the command. The exit code is that of the command.
 
     \b

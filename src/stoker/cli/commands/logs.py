@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Print the console log of a server, including the output of its user data.
 
-    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
-    meant; SERVER may be a path into nested stacks, as db/server.
+    STACK is a stack with one server, a server's name or id, or a stack, with SERVER as one of its
+    resources; SERVER may be a path into nested stacks, as db/server.
 
     \b
     Examples

@@ -59,8 +59,8 @@ def command(
 ) -> None:
     """Log in to a server with ssh, or run a command there; arguments after -- go to ssh.
 
-    STACK is a stack with one server, a server's name or id, or a stack whose resource SERVER is
-    meant; SERVER may be a path into nested stacks, as db/server. The exit code is that of ssh.
+    STACK is a stack with one server, a server's name or id, or a stack, with SERVER as one of its
+    resources; SERVER may be a path into nested stacks, as db/server. The exit code is that of ssh.
 
     \b
     Examples
