@@ -137,7 +137,7 @@ async def test_driver_is_started_again_after_thousands_of_failures() -> None:
     class Woken:
         """A driver for which there is something new."""
 
-        async def news(self) -> None:
+        async def next_notification(self) -> None:
             nonlocal restarts
             restarts += 1
 
