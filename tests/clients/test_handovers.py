@@ -59,6 +59,7 @@ def test_a_stack_is_exported_abandoned_and_adopted(shell: Shell, template: Path)
     assert not left & set(before["members"])  # type: ignore[call-overload]
 
 
+@pytest.mark.long
 def test_a_marked_member_of_a_group_is_replaced(shell: Shell, template: Path) -> None:
     shell.run(f"stack create -t {template} --wait marked")
     [group] = [r for r in shell.data("stack resource list marked") if r["resource_name"] == "group"]
@@ -79,6 +80,7 @@ def test_a_marked_member_of_a_group_is_replaced(shell: Shell, template: Path) ->
     shell.run("stack delete marked --yes --wait")
 
 
+@pytest.mark.long
 def test_a_create_is_cancelled(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "slow.yaml"
     path.write_text(SLOW)

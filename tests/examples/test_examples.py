@@ -245,6 +245,7 @@ def test_cloudformation_template_serves_page_and_enforces_rules(
     assert "a server in production is larger than m1.tiny" in done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("machine", ["as it is"], indirect=True)
 def test_examples_answer_after_a_restart_of_the_cloud(machine: Machine) -> None:
     done = machine.run(_RESTARTED)
@@ -286,6 +287,7 @@ def test_load_balanced_group_grows_shrinks_and_heals(machine: Machine) -> None:
     assert said == counts, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "machine",
     ["as it is", pytest.param("without subordinate ids", marks=pytest.mark.long)],

@@ -243,6 +243,7 @@ def create_and_delete(scene: Scene, kills: int) -> None:
     scene.check_gone(processes)
 
 
+@pytest.mark.long
 def test_creates_complete_despite_kills(scene: Scene) -> None:
     create_and_delete(scene, FEW_KILLS)
 
@@ -301,6 +302,7 @@ def suspend_and_resume(scene: Scene, kills: int) -> None:
     until(lambda: stack.page() == "front: first", "the front server answers")
 
 
+@pytest.mark.long
 def test_suspends_and_resumes_complete_despite_kills(scene: Scene) -> None:
     suspend_and_resume(scene, FEW_KILLS)
 
@@ -310,6 +312,7 @@ def test_suspends_and_resumes_complete_despite_many_kills(scene: Scene) -> None:
     suspend_and_resume(scene, KILLS)
 
 
+@pytest.mark.long
 def test_abandon_and_adopt_complete_despite_kills(scene: Scene) -> None:
     stack = scene.stack()
     stack.create(seconds=0)

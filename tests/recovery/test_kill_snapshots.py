@@ -126,6 +126,7 @@ def take_restore_and_delete(scene: Scene, tmp_path: Path, kills: int) -> None:
     until(lambda: not server_processes(scene.service.data_dir), "no process of a server lives")
 
 
+@pytest.mark.long
 def test_restore_recovers_files_despite_kills(scene: Scene, tmp_path: Path) -> None:
     take_restore_and_delete(scene, tmp_path, 2)
 

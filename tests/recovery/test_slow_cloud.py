@@ -101,6 +101,7 @@ def _seconds_of_a_start(pair: SlowCloud) -> float:
     return seconds
 
 
+@pytest.mark.long
 def test_kills_during_slow_calls_duplicate_and_lose_nothing(tmp_path: Path) -> None:
     with slow_cloud(tmp_path) as pair:
         outlive(pair, {f"s{n}": template(f"s{n}") for n in range(STACKS)}, KILLS)
