@@ -5,8 +5,8 @@ from __future__ import annotations
 from cryptography.fernet import Fernet
 from tests.store.inline import InlineRunner
 
-from stoker.store.read.queries import OPEN
 from stoker.store.read.state import SqlState
+from stoker.store.schema.tables import OPEN
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
 

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from stoker.store.maintenance.tidying import ID_AND_CONTENTS, drop_inputs
-from stoker.store.read.queries import OPEN
 from stoker.store.schema import tables
 from stoker.store.sql.rows import dicts
 
@@ -63,7 +62,7 @@ def _oldest_events() -> sa.Select[tuple[int]]:
 def _old_operations() -> sa.Delete:
     """Old operations that have ended, but for those that one which has not ended refers to."""
     operations = tables.operations
-    is_open = operations.c.status.in_(OPEN)
+    is_open = operations.c.status.in_(tables.OPEN)
     first = (
         sa.select(operations.c.number, operations.c.created_at)
         .where(~is_open)
@@ -73,7 +72,7 @@ def _old_operations() -> sa.Delete:
     )
     above = operations.alias("above").c
     needed = [
-        sa.select(column).where(above.status.in_(OPEN), column.is_not(None))
+        sa.select(column).where(above.status.in_(tables.OPEN), column.is_not(None))
         for column in (above.parent_operation, above.cancels)
     ]
     return operations.delete().where(

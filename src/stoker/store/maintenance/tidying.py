@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 
 from stoker.store.records.content_rows import lock_contents
-from stoker.store.schema.tables import contents, event_sinks, imports, inputs
+from stoker.store.schema.tables import OPEN, contents, event_sinks, imports, inputs
 from stoker.store.sql.compiled import found, prepared
 from stoker.store.sql.rows import Row
 
@@ -19,31 +19,31 @@ ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
 # as text: SQLAlchemy takes longer to put such statements together than they take to execute, and
 # the first change of a stack in each process would wait for that
 _OLD_OPERATIONS = sa.text(
-    "DELETE FROM operations WHERE stack_id = :stack AND status NOT IN ('WAITING', 'RUNNING')"
+    f"DELETE FROM operations WHERE stack_id = :stack AND status NOT IN {OPEN}"  # noqa: S608 - only constants
     " AND number <= (SELECT number FROM operations WHERE stack_id = :stack"
     " ORDER BY number DESC LIMIT 1 OFFSET :operations)"
     # part of an operation of the parent, which looks at it while that is under way
     " AND (parent_operation IS NULL"
     " OR parent_operation NOT IN"
-    " (SELECT id FROM operations WHERE status IN ('WAITING', 'RUNNING')))"
+    f" (SELECT id FROM operations WHERE status IN {OPEN}))"
     " AND id NOT IN (SELECT cancels FROM operations"
-    " WHERE status IN ('WAITING', 'RUNNING') AND cancels IS NOT NULL)"
+    f" WHERE status IN {OPEN} AND cancels IS NOT NULL)"
 )
 """Ended operations of a stack, but for the newest ones and those that others still refer to."""
 _OLD_INPUTS = sa.text(
-    "SELECT id, template, text, environment, files FROM inputs"
+    "SELECT id, template, text, environment, files FROM inputs"  # noqa: S608 - only constants
     " WHERE stack_id = :stack AND id NOT IN ("
     "SELECT input_id FROM stacks WHERE id = :stack"
     # what the stack last fully was, which a failed change can be rolled back to
     " UNION ALL SELECT good_input_id FROM stacks WHERE id = :stack AND good_input_id IS NOT NULL"
     " UNION ALL SELECT input_id FROM snapshots WHERE stack_id = :stack"
     " UNION ALL SELECT input_id FROM operations"
-    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND input_id IS NOT NULL"
+    f" WHERE stack_id = :stack AND status IN {OPEN} AND input_id IS NOT NULL"
     " UNION ALL SELECT back_to FROM operations"
-    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING') AND back_to IS NOT NULL"
+    f" WHERE stack_id = :stack AND status IN {OPEN} AND back_to IS NOT NULL"
     " UNION ALL SELECT back_to FROM operations WHERE back_to IS NOT NULL"
     " AND id IN (SELECT cancels FROM operations"
-    " WHERE stack_id = :stack AND status IN ('WAITING', 'RUNNING')))"
+    f" WHERE stack_id = :stack AND status IN {OPEN}))"
 )
 """Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
 _OLD_EVENTS = sa.text(

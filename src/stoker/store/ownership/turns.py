@@ -17,6 +17,7 @@ from stoker.engine.model.storage.changes import Change, records_of
 from stoker.engine.model.storage.turns import TurnQueue, news_of
 from stoker.store.ownership.fair_share import FairShares
 from stoker.store.schema.jobs import QUEUE, TASK
+from stoker.store.schema.tables import OPEN
 from stoker.store.sql.compiled import prepared
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.postgresql import Lock
@@ -34,14 +35,14 @@ A process of an earlier release reads the first line, and the others within two 
 """
 _JOBS = f"procrastinate_queue_v1#{QUEUE}"
 _DEFER = sa.text(
-    "INSERT INTO procrastinate_jobs"
+    "INSERT INTO procrastinate_jobs"  # noqa: S608 - only constants
     " (queue_name, task_name, priority, lock, queueing_lock, args, scheduled_at)"
     " SELECT :queue, :task, asked.priority, asked.id, asked.id,"
     " jsonb_build_object('stack_id', asked.id),"
     " CASE WHEN :at = 0 THEN now() ELSE to_timestamp(:at) END"
     " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS asked(id, priority)"
     " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = asked.id"
-    " AND operations.status IN ('WAITING', 'RUNNING'))"
+    f" AND operations.status IN {OPEN})"
     " ORDER BY asked.id"
     " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
     # the earlier of the two; none means immediately
@@ -61,7 +62,7 @@ _TELL = sa.text(
 _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
 """Has engines of earlier releases look for jobs."""
 _NOT_DRIVEN = sa.text(
-    "SELECT DISTINCT stack_id FROM operations WHERE status IN ('WAITING', 'RUNNING')"
+    f"SELECT DISTINCT stack_id FROM operations WHERE status IN {OPEN}"  # noqa: S608 - only constants
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
     " AND status IN ('todo', 'doing') AND (status = 'doing' OR scheduled_at IS NULL"
     " OR scheduled_at <= greatest(now(), to_timestamp(operations.deadline))))"

@@ -16,9 +16,6 @@ from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import RowsOf, found
 
-OPEN = ("WAITING", "RUNNING")
-"""Statuses of operations that are not final."""
-
 _STACK_FILTERS = {
     "id": "id",
     "name": "name",
@@ -229,7 +226,8 @@ def _queued_of(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
     )
 
 
-QUEUE = RowsOf(_queued_of(tables.operations.c.status.in_(OPEN)), tables.operations.c.stack_id)
+_IS_OPEN = tables.operations.c.status.in_(tables.OPEN)
+QUEUE = RowsOf(_queued_of(_IS_OPEN), tables.operations.c.stack_id)
 """The operations of a stack that are not final, oldest first, without their plans."""
 _PARTS = _queued_of(
     sa.and_(

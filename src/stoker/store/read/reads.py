@@ -70,7 +70,7 @@ _STATUS = RowsOf(
 )
 _OPEN_OPERATIONS = RowsOf(
     sa.select(tables.operations)
-    .where(tables.operations.c.status.in_(queries.OPEN))
+    .where(tables.operations.c.status.in_(tables.OPEN))
     .order_by(tables.operations.c.number),
     tables.operations.c.stack_id,
 )
@@ -195,7 +195,7 @@ class SqlReads(Reading):
     async def unfinished_stacks(self) -> Sequence[str]:
         """Ids of the stacks with operations that are not final."""
         columns = tables.operations.c
-        select = sa.select(columns.stack_id).where(columns.status.in_(queries.OPEN)).distinct()
+        select = sa.select(columns.stack_id).where(columns.status.in_(tables.OPEN)).distinct()
         return await self._read(lambda connection: list(connection.execute(select).scalars()))
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:

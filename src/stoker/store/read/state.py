@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import sqlalchemy as sa
 
-from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 
@@ -27,7 +26,7 @@ _OPEN_OPERATIONS = (
     sa.select(
         tables.operations.c.status, sa.func.count(), sa.func.min(tables.operations.c.created_at)
     )
-    .where(tables.operations.c.status.in_(queries.OPEN))
+    .where(tables.operations.c.status.in_(tables.OPEN))
     .group_by(tables.operations.c.status)
 )
 

@@ -8,7 +8,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.records import TreeState
-from stoker.store.read import queries
 from stoker.store.schema import tables
 from stoker.store.sql.encryption import plain_size
 
@@ -70,7 +69,7 @@ def _with_open_operations(connection: sa.Connection, stack_ids: Sequence[str]) -
     columns = tables.operations.c
     for some in _parts_of(stack_ids):
         select = sa.select(columns.stack_id).where(
-            columns.stack_id.in_(some), columns.status.in_(queries.OPEN)
+            columns.stack_id.in_(some), columns.status.in_(tables.OPEN)
         )
         yield from connection.execute(select).scalars()
 

@@ -17,6 +17,7 @@ from stoker.engine.model.records import (
     Input,
     Message,
     Operation,
+    OperationStatus,
     Resource,
     Stack,
     StoredSignal,
@@ -47,6 +48,9 @@ from stoker.store.schema.columns import metadata as metadata
 from stoker.store.schema.service_tables import engines as engines
 from stoker.store.schema.service_tables import marks as marks
 from stoker.store.schema.service_tables import trusts as trusts
+
+# Statuses of operations that have not ended. As text, this is a list of SQL.
+OPEN = tuple(status.value for status in OperationStatus if not status.final)
 
 DETECTIONS_KEPT = 20  # of each stack
 MEASUREMENTS_KEPT = 5000  # of each watch
@@ -190,7 +194,7 @@ def _describe_indexes(_: sa.Table, connection: sa.Connection, **_options: Any) -
 
     To name a dialect imports it, and that of PostgreSQL takes a twentieth of the service's start.
     """
-    dialect, open_ = connection.dialect.name, sa.text("status IN ('WAITING', 'RUNNING')")
+    dialect, open_ = connection.dialect.name, sa.text(f"status IN {OPEN}")
     _open_index.dialect_kwargs[f"{dialect}_where"] = open_
     if dialect == "postgresql":
         # A usual index refuses texts that are longer than a third of a page.

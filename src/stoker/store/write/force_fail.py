@@ -12,17 +12,16 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Action, Event, Status
-from stoker.store.read import queries
 from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.records.outbox import SqlOutbox
-from stoker.store.schema.tables import events, operations, resources, stacks
+from stoker.store.schema.tables import OPEN, events, operations, resources, stacks
 
 
 def give_up(
     connection: sa.Connection, stack_id: str, reason: str, now: float, outbox: SqlOutbox
 ) -> None:
     """End every operation of the stack as failed."""
-    mine = (operations.c.stack_id == stack_id, operations.c.status.in_(queries.OPEN))
+    mine = (operations.c.stack_id == stack_id, operations.c.status.in_(OPEN))
     actions = [
         action
         for (action,) in connection.execute(
