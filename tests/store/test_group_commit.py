@@ -16,7 +16,7 @@ from tests.store.test_contract import TwoProcesses, event_of, operation_on, reso
 from tests.store.test_simultaneous_writes import ends_or_waits
 
 from stoker.engine.model.interfaces import Guard, Key, OwnerChange, PublicChange, TransactionReader
-from stoker.engine.model.records import Resource, Stack
+from stoker.engine.model.records import Resource, Stack, StoredSignal
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.stack_records.watches import WatchDefinition, WatchMeasurement
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
@@ -362,3 +362,22 @@ async def test_taken_name_is_refused_after_two_conflicts(stores: TwoProcesses) -
     with pytest.raises(AlreadyExistsError):
         await stores.one.commit(create(ours))
     assert conflicts == 3
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_signal_is_dropped_with_its_resource(stores: TwoProcesses, order: int) -> None:
+    stack = stack_in(str(uuid4()))
+    await stores.one.commit(create(stack))
+    acquired = await stores.one.stack(stack.id)
+    assert acquired is not None
+    row = resource_of(stack)
+    token = acquired.fencing_token
+    await stores.one.commit(OwnerChange(stack.id, token, (row,)))
+    signal = StoredSignal(str(uuid4()), stack.id, row.id, 4.0, {"id": "1"})
+    changes = (
+        PublicChange(stack.id, (signal,)),
+        OwnerChange(stack.id, token, drops=(Key(Resource, row.id),)),
+    )
+    assert await together(stores, *changes[::order]) == [None, None]
+    assert not await stores.other.resources(stack.id)
+    assert not await stores.other.signals(stack.id)
