@@ -65,6 +65,15 @@ class Collection:
         self._store.write(self.kind, document)
         self.remember(document)
 
+    def change(self, key: str, **changes: Any) -> Document | None:
+        """Write changes to top-level fields; return the new document, or None for an unknown id."""
+        found = self.get(key)
+        if found is None:
+            return None
+        changed = {**found, **changes}
+        self.put(changed)
+        return changed
+
     def delete(self, key: str) -> None:
         """Remove the document; unknown ids are fine."""
         if key in self._documents:

@@ -8,6 +8,8 @@ the two base classes. :mod:`stoker.engine.operations.kinds` lists the classes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 from stoker.engine.execution.execute import Execution
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
@@ -16,7 +18,7 @@ from stoker.engine.model.records import Action, Event, Operation, OperationStatu
 from stoker.kernel.values import replace
 
 
-class RunningOperation:
+class RunningOperation(ABC):
     """One operation in progress. ``operation`` is the record as last committed."""
 
     def __init__(self, session: Session, operation: Operation) -> None:
@@ -24,15 +26,15 @@ class RunningOperation:
         self.waiting = Waiting()
         self._session = session
 
-    async def prepare(self) -> None:
+    async def prepare(self) -> None:  # noqa: B027 - some kinds need no facts
         """Collect the facts for ``run``; aborted when the operation's time is up.
 
         Raises DiagnosticError and RequestError, which end the operation as failed.
         """
 
+    @abstractmethod
     async def run(self) -> None:
         """Carry out the operation and commit its end."""
-        raise NotImplementedError
 
     async def expire(self, reason: str) -> None:
         """End the operation because its time is up."""

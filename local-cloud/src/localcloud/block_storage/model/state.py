@@ -66,12 +66,7 @@ class State:
 
     def change(self, collection: Collection, object_id: str, **changes: Any) -> Document | None:
         """Write changes to an object and return it; None where it is gone."""
-        found = collection.get(object_id)
-        if found is None:
-            return None
-        changed = {**found, **changes, "updated_at": self.now()}
-        collection.put(changed)
-        return changed
+        return collection.change(object_id, **changes, updated_at=self.now())
 
     def attached(self, volume_id: str) -> list[Document]:
         """Return the attachments of a volume."""
