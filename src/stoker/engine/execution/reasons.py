@@ -13,10 +13,9 @@ from stoker.engine.model.records import Action, Resource
 _OF_STACK = re.compile(r"Resource [A-Z]+ failed: (?=(?:[A-Za-z]+: )?resources\.)")
 """The start of the reason of a stack. ``ValueError: resources.web.resources.disk: no space`` may
 follow: the failure of ``disk`` in the nested stack of ``web``."""
+# The start of each failure in such a reason, before the name of the failed resource.
 _PLACE = re.compile(r"((?:^|; )(?:[A-Za-z]+: )?)resources\.")
-"""Where one of the failures in such a reason says what has failed."""
-_MOST_REASONS = 10
-"""Failures that the reason of a stack names."""
+_MOST_REASONS = 10  # failures that the reason of a stack names
 
 
 class ActionFailedError(Exception):

@@ -1,7 +1,10 @@
-"""The working memory of one engine on one stack: rows as they were last committed.
+"""The rows of one stack in the memory of the engine that drives it, as last committed.
 
-Nothing outside this engine writes a stack's resources while it holds its fencing token, so the
-rows in memory are the rows in the store. Whatever changes them goes through :meth:`commit`.
+In go the stack and its resource rows, read once when the engine acquires the stack. Out go changes:
+each method that changes a row commits it under the fencing token of the stack. The invariant: no
+other engine writes these rows while the token holds, so the rows in memory equal the stored rows.
+:class:`StackRows` only reads, for previews and views; :class:`Session` also writes, for operations.
+Created by the driver. Tested by tests/operations, tests/recovery and the simulation.
 """
 
 from __future__ import annotations
@@ -46,8 +49,8 @@ from stoker.schema.resource_type import (
 from stoker.template.definition import DeletionPolicy
 
 _BETWEEN_ENDS = re.compile("[:=]")  # in the ids of links, as ``<router>:port_id=<port>``
+# Actions on an existing object that must not overtake each other.
 _CHANGING = (Action.UPDATE, Action.SUSPEND, Action.RESUME)
-"""Actions on an existing object that must not overtake each other."""
 
 
 def may_land_late(row: Resource) -> bool:
@@ -71,17 +74,15 @@ class StackRows:
         self.current: dict[str, Resource] = {
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
+        # Names of the resources that the operation in progress keeps. None: it keeps all.
         self.wanted: frozenset[str] | None = None
-        """Names of the resources that the operation under way keeps; None where it keeps all."""
+        # New properties by row id, during the update of a type with shared parts.
         self.targets: dict[str, Mapping[str, Any]] = {}
-        """By row: the properties that an update of types with shared parts brings it to."""
-        self.signals: Mapping[str, Sequence[Signal]] = {}
-        """What resource types see, by row."""
+        self.signals: Mapping[str, Sequence[Signal]] = {}  # for resource types, by row id
+        # For creation policies, by row id: success by signal id. The latest report counts.
         self.creation_signals: Mapping[str, Mapping[str, bool]] = {}
-        """What creation policies wait for, by row: success by the id of a signal, the latest."""
         self._stored_signals: Mapping[str, StoredSignal] = {}
-        self.hook_releases: Sequence[StoredSignal] = ()
-        """Signals that clear hooks."""
+        self.hook_releases: Sequence[StoredSignal] = ()  # signals that clear hooks
         self._input: Input | None = None
         self._set_back: dict[str, float] = {}
         self._shared: tuple[Stack, StackFacts, SignalCredentials] | None = None
@@ -183,14 +184,14 @@ class StackRows:
         )
 
     def type_of(self, row: Resource) -> ResourceType | None:
-        """The type of a recorded row, or None when this service does not know it any more."""
+        """Return the type of a recorded row; None if this service no longer has it."""
         type_ = self.ports.types.find(row.implementation)
         if row.nested_id is not None and not isinstance(type_, NestingType):
-            return None  # a template stands for the type of that name
+            return None  # a template implements the type of that name
         return type_
 
     def reference_of(self, row: Resource) -> Any:
-        """What ``get_resource`` gives for a recorded row."""
+        """Return the value of ``get_resource`` for a recorded row."""
         return row.attributes.get(REFERENCE, row.physical_id)
 
 
@@ -204,30 +205,26 @@ class Session(StackRows):
             for row in self.rows.values()
             if row.status is Status.IN_PROGRESS
             and may_land_late(row)
-            # what was sent to a cloud that has been started since has died with it
+            # A restart of the local cloud ends all requests that were sent before it.
             and (row.action_started_at or 0.0) >= ports.limits.cloud_since
         )
+        # Send times, by row id, of the last change whose response is unknown.
         self.unanswered = ports.orphaned_calls.unanswered(stack, changing, ports.clock.now())
-        """By row: when a change was sent last of which nobody knows whether it has been done."""
         self._since = ports.clock.now()
-        self._intents: dict[str, Event] = {}
-        """By row: the events of actions that have begun and that no commit has told of yet."""
-        self._announced: list[Message] = []
-        """Notifications that the next commit leaves."""
+        self._intents: dict[str, Event] = {}  # events of started actions, not committed yet, by row
+        self._announced: list[Message] = []  # notifications for the next commit
         self.transitions = Transitions(ports.clock, ports.ids)
+        # Id of the operation that started here: no other engine has carried out a part of it.
         self.begun: str | None = None
-        """The operation that has begun here, so that no other engine has done any part of it."""
-        self.client_token: str | None = None
-        """That of the operation; all events bear it."""
-        self.masking = Masking()
-        """Over the values that no text may show."""
+        self.client_token: str | None = None  # of the operation; all its events have it
+        self.masking = Masking()  # hides values of hidden parameters in texts
         self._exports: tuple[Export, ...] | None = None
+        # Starts the driver of a nested stack whose operation an earlier engine has recorded.
         self.wake: Callable[[str], None] = lambda stack_id: None
-        """Has a nested stack driven whose operation an earlier engine has recorded."""
 
     @classmethod
     def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:
-        """The session of a task that drives the stack: it computes for the stack's project."""
+        """Create the session of a driver, and charge its computations to the stack's project."""
         project.set(stack.project_id)
         return cls(ports, stack, rows)
 
@@ -238,7 +235,7 @@ class Session(StackRows):
         events: Sequence[Event],
         operations: Sequence[Operation],
     ) -> tuple[Stack | None, list[Resource], list[Event], list[Operation]]:
-        """The same rows without the values of hidden parameters in what they tell."""
+        """Return the records with values of hidden parameters masked in all texts."""
         text = self.masking.text
         return (
             None if stack is None else replace(stack, reason=text(stack.reason)),
@@ -248,7 +245,7 @@ class Session(StackRows):
         )
 
     def new_row(self, name: str, type_name: str = "", **columns: Any) -> Resource:
-        """A row for a resource that is to be made, not stored yet."""
+        """Return the row of a new resource; it is not stored yet."""
         now = self.ports.clock.now()
         return Resource(
             id=self.ports.ids.uuid(),
@@ -262,29 +259,31 @@ class Session(StackRows):
         )
 
     def is_answered(self, row: Resource) -> bool:
-        """Whether the engine before this one had the answer to the create that is under way."""
+        """Return whether the previous engine had the response to the create in progress."""
         creating = (row.action, row.status) == (Action.CREATE, Status.IN_PROGRESS)
         before = max(row.asked, default=0.0) < self._since
         return self.stack.was_handed_over and creating and before
 
-    def intend(self, begun: Event) -> None:
-        """An action on a row has begun that calls nothing outside: the next commit about the row
-        tells of it. Should the engine die before, nothing has happened.
+    def intend(self, started: Event) -> None:
+        """Add the start of an action to the next commit of its row.
+
+        Only for actions that call no service: if the engine dies before that commit, nothing has
+        happened.
         """
-        assert begun.resource_id is not None
-        self._intents[begun.resource_id] = begun
+        assert started.resource_id is not None
+        self._intents[started.resource_id] = started
 
     def export(self, exports: tuple[Export, ...] | None) -> None:
-        """What the stack exports from the next commit on; None leaves that as it is."""
+        """Replace the exports of the stack with the next commit; None leaves them unchanged."""
         self._exports = exports
 
     async def tell_intent(self, row: Resource) -> None:
-        """Commit what was only intended: somebody is going to wait."""
+        """Commit an intended start, before a wait that users can observe."""
         if row.id in self._intents:
             await self.commit(resources=[row])
 
     def announce(self, resizing: Resizing) -> None:
-        """The next commit notifies of what becomes of a group."""
+        """Add a notification about the size of a group to the next commit."""
         id_, now = self.ports.ids.uuid(), self.ports.clock.now()
         told = replace(resizing, message=self.masking.text(resizing.message))
         self._announced.append(resizing_notification(self.stack, told, id_, now))
@@ -301,10 +300,10 @@ class Session(StackRows):
         inputs: Sequence[Input] = (),
         created: Sequence[Stack] = (),
     ) -> None:
-        """Write, then remember.
+        """Commit the changes, then apply them to the rows in memory.
 
-        Raises :class:`FencedError`, and :class:`stoker.engine.model.interfaces.StoreError`
-        for everything else: after a write that failed, nothing is known of what is stored.
+        Raises :class:`FencedError`, and :class:`stoker.engine.model.interfaces.StoreError` for any
+        other failure. After that the stored state is unknown, and the turn of the driver ends.
         """
         if stack is None:
             stack = next(filter(None, map(self._with_user_project, resources)), None)
@@ -362,8 +361,9 @@ class Session(StackRows):
         await self.record(*software_records(change))
 
     def _with_user_project(self, row: Resource) -> Stack | None:
-        """The stack with the project of its stack users, when a resource has made the first: it
-        may be waiting for what this user tells.
+        """Return the stack with the project of its stack users if this row added the first one.
+
+        It is committed with the row, since the resource may wait for a signal of that user.
         """
         project = row.data.get("project_id") if "user_id" in row.data else None
         if project is None or project == self.stack.user_project_id:

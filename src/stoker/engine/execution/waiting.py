@@ -28,7 +28,7 @@ NO_ENDS: Mapping[str, End] = MappingProxyType({})
 
 
 class _Counting:
-    """A context that counts while it lasts; many may last at once."""
+    """A context that is counted while it is open; many may be open together."""
 
     def __init__(self, count: Callable[[int], None], by: int) -> None:
         self._count = count

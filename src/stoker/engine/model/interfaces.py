@@ -73,7 +73,7 @@ class Dispatcher(Protocol):
 
 
 class DeferredAuth(Protocol):
-    """Credentials for work that goes on after the token of a request has expired."""
+    """Credentials for work that continues after the token of a request has expired."""
 
     async def grant(self, caller: Caller) -> Mapping[str, Any]:
         """Return credentials, for instance a trust, to be stored encrypted with the stack.

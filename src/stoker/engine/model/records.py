@@ -66,7 +66,7 @@ class Record(Struct, frozen=True):
 
 
 class PublicRecord(Record, frozen=True):
-    """A row of the store that a request may write, whoever owns the stack."""
+    """A row of the store that a request may write without owning the stack."""
 
 
 class Adopted(Struct, frozen=True):

@@ -14,7 +14,7 @@ from localcloud.compute.server_request import USER_DATA_LIMIT, password, persona
 from localcloud.core.store import Document
 from localcloud.web.http import Answer, BadRequestError, respond
 
-# Does an action with the arguments of the body; nothing stands for 202.
+# Carries out an action with the arguments of the body. Without a response, the status is 202.
 Action = Callable[[Call, Document, dict[str, Any]], Awaitable[Answer]]
 _SOFT = frozenset({"active"})
 _HARD = frozenset({"active", "stopped", "paused", "suspended", "error"})

@@ -60,7 +60,7 @@ def _limit(text: str | None) -> int:
 
 
 def _like(value: Any, wanted: str) -> bool:
-    """Return whether a value matches a pattern that may begin or end with ``*``."""
+    """Return whether a value matches a pattern with ``*`` at either end."""
     text = "" if value is None else str(value)
     if isinstance(value, list):
         return any(_like(each, wanted) for each in value)

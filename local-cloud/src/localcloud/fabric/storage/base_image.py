@@ -53,9 +53,9 @@ _LOCKS = (
     _PACKAGES / "triggers/Lock",
     _LISTS / "lock",
 )
-# In the base: the root directory, and directories of our own that stand for those of the host.
+# In the base: the root directory, and our own directories in the place of those of the host.
 BASE_ROOT, OWN = "root", "own"
-# Beside the bases: the thousands of directories that stand for those of /usr, in memory.
+# Beside the bases, in memory: thousands of directories in the place of those of /usr.
 _MEMORY = "own"
 
 
@@ -237,7 +237,7 @@ def _make(state: Path, many_users: bool, stamp: str, *, in_use: bool = False) ->
 
 
 def _own_directories(source: str, upper: str) -> None:
-    """Make directories in a layer between that stand for those of the host, but are ours.
+    """Make our own directories, in a layer between, in the place of those of the host.
 
     Where the host's root is not mapped, its directories could not be written to; a directory of
     the layer above shows the same content and decides who may write.

@@ -57,7 +57,10 @@ def handled_types(handler: Path, instance: Instance) -> list[str]:
 
 
 def handle(handler: Path, parts: Sequence[Part], instance: Instance) -> bool:
-    """Pass its parts to a handler, between its begin and end calls; return whether it succeeded."""
+    """Pass its parts to a handler, between its calls ``__begin__`` and ``__end__``.
+
+    Return whether it succeeded.
+    """
     calls: list[tuple[str, str | None, str | None]] = [("__begin__", None, None)]
     calls += [(part.content_type, part.filename, part.payload.decode("latin-1")) for part in parts]
     calls.append(("__end__", None, None))

@@ -34,7 +34,7 @@ _TYPES = {
 
 
 class State:
-    """The collections of the metric service, and the resources that stand for servers."""
+    """The collections of the metric service, and the resources of servers."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.cloud = cloud
@@ -82,7 +82,7 @@ class State:
         return (*_COMMON, *self.attributes(kind))
 
     def of_type(self, who: RequestContext, kind: str) -> Iterator[Document]:
-        """Yield the resources of a type that a caller may see; ``generic`` stands for all types."""
+        """Yield the resources of a type that a caller may see; ``generic`` means all types."""
         self.attributes(kind)
         for resource in [*self.servers.resources().values(), *self.resources.values()]:
             if kind in ("generic", resource["type"]) and sees(who, resource):

@@ -58,7 +58,7 @@ class Selection(Struct, frozen=True):
         )
 
     def choose(self, names: Sequence[str]) -> list[tuple[str, bool]]:
-        """Return the names of one page; True marks a name that stands for all names with this
+        """Return the names of one page; True marks a prefix in the place of all names with this
         prefix.
         """
         low, high = self.span(names)

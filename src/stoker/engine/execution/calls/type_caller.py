@@ -54,7 +54,7 @@ log = Log(__name__)
 
 _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
-# Methods that read the object alone: they work although the objects that it was made of are gone.
+# Methods that only read the object: they work even if the objects that it was made of are deleted.
 _ABOUT_OBJECT = frozenset(("read", "check", "live"))
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 # Methods that change nothing: a request that takes effect late does no harm.
@@ -68,7 +68,7 @@ _LONGEST_SILENT_PAUSE_SECONDS = 2.0  # longer pauses are shown in the reason of 
 
 
 class TypeCall(Struct, frozen=True):
-    """A method of a type, and the values with which it is called."""
+    """A method of a type, and the values of its :class:`Call`."""
 
     type: ManagedType
     method: Callable[[Call], Any]

@@ -1,4 +1,4 @@
-"""Hands over what an object and its replacement cannot both have, such as an address.
+"""Hands over parts that an object and its replacement cannot both have, such as an address.
 
 A replacement is created before the object that it replaces is deleted. Types that :class:`Releases`
 free such things first, and reclaim them if the replacement is deleted and the object stays. Which
@@ -84,7 +84,7 @@ class ReplacementHandover:
             await old.settle(TypeCall(type_, type_.release, old.row.properties))
 
     def _before(self, new: Resource) -> list[Resource]:
-        """The rows that a row replaces, among those that were there when the operation began."""
+        """Return the rows that a row replaces, among those from before the operation."""
         if self._replaced is None:
             self._replaced = defaultdict(list)
             for row in self._session.rows.values():

@@ -65,7 +65,7 @@ class SnapshotStep(VisitStep):
         return part
 
     async def _recorded(self) -> dict[str, SnapshotPart]:
-        """What the snapshot holds, or will, of each row; on record."""
+        """Record and return the part of the snapshot for each row, by row id."""
         request, session = self._operation.request, self._session
         assert isinstance(request, WalkRequest)
         snapshot_id, *way = request.snapshot

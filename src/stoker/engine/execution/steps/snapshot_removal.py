@@ -1,7 +1,7 @@
-"""Removes snapshots: what they hold of each resource, then the record.
+"""Removes snapshots: the part of each resource, then the record of the snapshot.
 
-What was made of a resource is forgotten once it is gone, so whoever goes on after a death has less
-to do. A snapshot that cannot be removed as a whole stays, as failed.
+The record of a part is deleted as soon as its object is, so that an engine which continues after a
+crash repeats little. A snapshot that cannot be removed completely stays, with the status FAILED.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ async def drop_snapshots(
 
 
 async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> None:
-    """Drop what is recorded of snapshots; what they hold stays in the cloud, as all objects do."""
+    """Drop the records of snapshots. Their objects stay in the cloud."""
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
         keys = [Key(SnapshotPart, part.id) for part in parts]
@@ -57,7 +57,7 @@ async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> N
 
 
 async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
-    """Remove what a snapshot holds of one resource; returns why it cannot be removed, or None."""
+    """Remove the part of a snapshot for one resource. Return the reason of a failure, or None."""
     with waiting.step:
         return await _dropped(session, part, waiting)
 

@@ -1,8 +1,8 @@
-"""Does the action of a walk to one row: the visit step of an operation.
+"""The visit step: suspends, resumes, checks or snapshots one resource.
 
-The object is called with what was last applied, and the row says afterwards what it said before
-of everything but its status. An action is a line in ``METHODS``, and a rule about the states in
-which a resource may be where there is one.
+The type's method gets the properties that were applied last, and only the status of the row
+changes. An action is a line in ``METHODS`` and, if it is limited to some states of a resource, a
+rule in ``_may``. Called by :class:`Execution`. Tested by tests/operations/test_walks.py.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class VisitStep:
 
     async def _begin(self, run: ResourceRun, calls: ResourceType | None) -> None:
         if (run.row.action, run.row.status) == (self._action, Status.IN_PROGRESS):
-            return  # an engine that died has begun it
+            return  # a previous engine started it
         if calls is None or self._action is Action.CHECK:
             await run.begin(self._action, calls)
         else:
@@ -129,16 +129,16 @@ class VisitStep:
         await run.record(*([event] if row.action is not self._action else []))
 
     def _refused(self, row: Resource, reason: str) -> ActionFailedError:
-        """The failure of an action that was not begun: the row stays as it is."""
+        """Return the error of an action that was not started; the row stays unchanged."""
         shown = replace(row, action=self._action)
         return ActionFailedError(shown, reason_of_resource(row.name, reason, "Error"))
 
 
 def _may(action: Action, row: Resource) -> bool:
-    """Return whether the action may be done to a resource in that state.
+    """Return whether a resource in this state may have the action.
 
-    An action in progress has been begun by this operation. What has failed to be made can be looked
-    at, but must not count as made; what rests must not be forgotten to rest.
+    An action in progress was started by this operation. A resource whose creation failed can be
+    checked, but must not become complete by that. A check must not hide that one is suspended.
     """
     rests = (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
     match action:

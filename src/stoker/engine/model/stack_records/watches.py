@@ -16,7 +16,7 @@ from stoker.schema.watching import Measurement, WatchState
 
 
 class Watch(PublicRecord, frozen=True):
-    """One watch rule, as it stands."""
+    """A watch rule with its state."""
 
     resource_id: str
     stack_id: str
