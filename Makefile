@@ -29,7 +29,7 @@ $(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV) dev
 	@touch $(RUNNABLE) $@
 
-run: $(RUNNABLE)  ## start everything, deploy the example, show it, take it down (KEEP=1: leave it)
+run: $(RUNNABLE)  ## start everything, deploy the example, show it, stop (KEEP=1: leave it running)
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
 
 test: $(READY)  ## all tests but the long ones
