@@ -14,12 +14,13 @@ computation may continue.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,8 @@ MEBIBYTE = 1024 * 1024
 # Per process of the service. Threads reserve much more than they use.
 ADDRESS_SPACE = 6 * 1024 * MEBIBYTE
 CPU_SECONDS = 600
-# Seconds. It applies fully in `make test-long` only, where no other test runs.
+# Seconds, on the machine that _slowness() compares with. It applies fully in `make test-long` only,
+# where no other test runs.
 LONGEST_PAUSE = 0.05
 # Pauses may be this many times longer where tests run side by side: other processes take the core
 # from the thread that holds the interpreter, and the threads that do not hold it compute meanwhile.
@@ -293,11 +295,35 @@ def _forget_peak(pid: int) -> None:
 
 
 def _crowding() -> float:
-    """Return how many times slower the machine may be because of other work."""
+    """Return how many times slower than the reference, and because of other work, we may be."""
     beside_others = (
         _BESIDE_OTHERS if int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)) > 1 else 1.0
     )
-    return max(beside_others, os.getloadavg()[0] / (os.cpu_count() or 1))
+    return _slowness() * max(beside_others, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
+@functools.cache
+def _slowness() -> float:
+    """Return how many times slower than a usual machine this one computes or gets memory.
+
+    A virtual machine may take a millisecond for each new megabyte, which large values need.
+    """
+
+    def compute() -> None:
+        total = 0
+        for number in range(1_000_000):
+            total += number
+
+    def get_memory() -> None:
+        bytes(bytearray(50 * MEBIBYTE))
+
+    def seconds(work: Callable[[], None]) -> float:
+        begin = time.thread_time()
+        work()
+        return time.thread_time() - begin
+
+    usual = {compute: 0.06, get_memory: 0.03}
+    return max(1.0, *(min(seconds(work) for _ in range(5)) / usual[work] for work in usual))
 
 
 def _memory(pid: int, name: str) -> float:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def test_restarted_cloud_keeps_its_range(tmp_path: Path) -> None:
     first = claim_range(tmp_path)
     first.claim.close()
     with claim_range(tmp_path).claim, pytest.raises(AddressRangeError, match="Stop that one"):
-        claim_range(tmp_path)
+        claim_range(tmp_path, patience=0)
 
 
 def test_cloud_of_earlier_release_keeps_its_addresses(tmp_path: Path) -> None:
@@ -32,7 +33,7 @@ def test_cloud_of_earlier_release_keeps_its_addresses(tmp_path: Path) -> None:
         assert found.cidr == "127.24.4.0/24"
 
 
-def test_range_is_free_after_its_process_is_killed(tmp_path: Path) -> None:
+def test_range_of_a_killed_process_is_awaited(tmp_path: Path) -> None:
     program = (
         "import sys, time; from pathlib import Path\n"
         "from localcloud.process.addresses import claim_range\n"
@@ -43,11 +44,12 @@ def test_range_is_free_after_its_process_is_killed(tmp_path: Path) -> None:
         assert process.stdout is not None
         cidr = process.stdout.readline().strip()
         with pytest.raises(AddressRangeError):
-            claim_range(tmp_path)
-        process.kill()
-        process.wait()
-    with (found := claim_range(tmp_path)).claim:
-        assert found.cidr == cidr
+            claim_range(tmp_path, patience=0)
+        killer = threading.Timer(0.3, process.kill)
+        killer.start()
+        with (found := claim_range(tmp_path)).claim:
+            assert found.cidr == cidr
+        killer.join()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, whom root alone can be")
@@ -61,7 +63,7 @@ def test_no_user_gets_what_another_has_claimed(tmp_path: Path) -> None:
         code = 1
         try:
             os.setuid(65534)
-            claim_range(theirs)
+            claim_range(theirs, patience=0)
         except AddressRangeError:
             code = 0
         finally:

@@ -54,7 +54,7 @@ from stoker.messaging.settings import BusSettings
 from stoker.observability.counts import CountedRequests, Counts
 from stoker.observability.event_loop_monitor import EventLoopMonitor
 from stoker.observability.report import Report
-from stoker.resources.base.builtin_types import built_in, is_built_in
+from stoker.resources.base.builtin_types import is_built_in
 from stoker.resources.base.heat_catalog import WithDeclared
 from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
@@ -132,7 +132,7 @@ class App:
             plugin_directories=settings.plugin_directories,
             property_defaults=settings.property_defaults,
         )
-        declared = WithDeclared(types)
+        declared = self._types = WithDeclared(types)
         environment = environment_in(settings.environment_dir)
         ports = self._ports(declared, environment)
         ports.store.observe(self._counts)
@@ -326,7 +326,7 @@ class App:
     def _load(self) -> None:
         try:
             self._gate.load()
-            built_in()
+            self._types.names()  # reads the entry points of all installed packages
             for interface in self._lazy:
                 _ = interface.application
             self._cloud.load()

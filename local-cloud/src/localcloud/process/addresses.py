@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import socket
+import time
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,6 +20,8 @@ _NUMBERS = range(4, 254)
 _FILE = "floating-range"
 _DATABASE = "cloud.sqlite"
 _BEFORE_RANGES = 4
+_DYING_SECONDS = 10.0
+_POLL_SECONDS = 0.02
 
 
 class AddressRangeError(Exception):
@@ -37,13 +40,17 @@ class AddressRange(Struct, frozen=True):
         return _cidr(self.number)
 
 
-def claim_range(cloud_dir: Path) -> AddressRange:
-    """Claim the range of a cloud, choosing one for a new cloud; raises
-    :class:`AddressRangeError`.
+def claim_range(cloud_dir: Path, patience: float = _DYING_SECONDS) -> AddressRange:
+    """Claim the range of a cloud, choosing one for a new cloud.
+
+    Waits up to ``patience`` seconds for a range that is in use: the previous process of the same
+    cloud may have been killed a moment ago. Raises :class:`AddressRangeError`.
     """
     known = _known(cloud_dir)
     if known is not None:
-        claim = _claim(known)
+        deadline = time.monotonic() + patience
+        while (claim := _claim(known)) is None and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
         if claim is None:
             raise AddressRangeError(
                 f"{_cidr(known)}, the range of this cloud's floating IPs, is in use: another cloud "

@@ -4,10 +4,14 @@ References multiply values: twenty resources that refer to a text of eight megab
 evaluation is bounded by its budget, but a value that is known later has a budget of its own. So the
 properties and attributes of a row are added up before they are stored. The database adds up the
 values that the stack already has, and only when a session adds more than a little.
+
+Many resources become ready in the same turn of the event loop. A count of large values takes tens
+of milliseconds, so each one ends its turn, and the other counts wait.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +27,7 @@ STACKS = 8
 """Times the limit of one stack is that of all stacks nested in each other."""
 UNCHECKED = 16
 """The part of the limit that a session may add before it asks the database."""
+_LARGE_BYTES = 1_000_000  # counting more ends the turn of the event loop
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -44,6 +49,7 @@ class ValueSizes:
         """Bytes of the stack when the database was asked."""
         self._others = 0
         """Bytes of the other stacks of its tree at that time."""
+        self._counting = asyncio.Lock()
         self._asked_at = 0
         """Bytes that had been added by then."""
 
@@ -56,8 +62,8 @@ class ValueSizes:
             known = self._session.rows.get(row.id)
             if known is not None and _is_same(row, known):
                 return
-            self._had[row.id] = 0 if known is None else self._size_of(known)
-        added = self._size_of(row) - self._had[row.id]
+            self._had[row.id] = 0 if known is None else await self._size_of(known)
+        added = await self._size_of(row) - self._had[row.id]
         if not added and row.id not in self._added:
             return
         before = self._added.get(row.id)
@@ -120,7 +126,7 @@ class ValueSizes:
             return Failed(error.first.message, outcome.physical_id, data=outcome.data)
         return outcome
 
-    def _size_of(self, row: Resource) -> int:
+    async def _size_of(self, row: Resource) -> int:
         """Return an estimate of the bytes of the values in a row that users can fill.
 
         A row is counted several times while it is created, and most of its values are the same
@@ -132,7 +138,11 @@ class ValueSizes:
         size = 0
         for index, values in enumerate((row.properties, row.attributes, row.metadata)):
             if before[index][0] is not values:
-                before[index] = values, estimated_bytes(dict(values)) if values else 0
+                async with self._counting:
+                    bytes_ = estimated_bytes(dict(values)) if values else 0
+                    if bytes_ > _LARGE_BYTES:
+                        await asyncio.sleep(0)
+                before[index] = values, bytes_
             size += before[index][1]
         return size
 
