@@ -49,7 +49,8 @@ class ValueSizes:
         """Bytes of the stack when the database was asked."""
         self._others = 0
         """Bytes of the other stacks of its tree at that time."""
-        self._counting = asyncio.Lock()
+        self._was_large = False  # the last count
+        self._large_count = asyncio.Lock()  # held until the turn of a large count has ended
         self._asked_at = 0
         """Bytes that had been added by then."""
 
@@ -58,12 +59,19 @@ class ValueSizes:
 
         Raises DiagnosticError where the stack, or the stacks around and in it, would have too many.
         """
+        if self._large_count.locked():
+            async with self._large_count:
+                pass
         if row.id not in self._had:
             known = self._session.rows.get(row.id)
             if known is not None and _is_same(row, known):
                 return
-            self._had[row.id] = 0 if known is None else await self._size_of(known)
-        added = await self._size_of(row) - self._had[row.id]
+            self._had[row.id] = 0 if known is None else self._size_of(known)
+        added = self._size_of(row) - self._had[row.id]
+        if self._was_large:
+            self._was_large = False
+            async with self._large_count:
+                await asyncio.sleep(0)
         if not added and row.id not in self._added:
             return
         before = self._added.get(row.id)
@@ -126,7 +134,7 @@ class ValueSizes:
             return Failed(error.first.message, outcome.physical_id, data=outcome.data)
         return outcome
 
-    async def _size_of(self, row: Resource) -> int:
+    def _size_of(self, row: Resource) -> int:
         """Return an estimate of the bytes of the values in a row that users can fill.
 
         A row is counted several times while it is created, and most of its values are the same
@@ -138,11 +146,8 @@ class ValueSizes:
         size = 0
         for index, values in enumerate((row.properties, row.attributes, row.metadata)):
             if before[index][0] is not values:
-                async with self._counting:
-                    bytes_ = estimated_bytes(dict(values)) if values else 0
-                    if bytes_ > _LARGE_BYTES:
-                        await asyncio.sleep(0)
-                before[index] = values, bytes_
+                before[index] = values, estimated_bytes(dict(values)) if values else 0
+                self._was_large |= before[index][1] > _LARGE_BYTES
             size += before[index][1]
         return size
 

@@ -102,19 +102,18 @@ def estimated_bytes(tree: Any) -> int:
     takes, and at 8 MB within 90 ms. Version 2 writes a text as often as it occurs. Long texts that
     a map holds directly are not written: a text of 8 MB would take 17 ms, and its memory again.
     """
-    if isinstance(tree, dict) and any(map(_is_long, tree.values())):
-        texts = [item for item in tree.values() if _is_long(item)]
-        rest = {key: "" if _is_long(item) else item for key, item in tree.items()}
-        return estimated_bytes(rest) + sum(map(_utf8_bytes, texts))
+    if isinstance(tree, dict):
+        texts = {
+            key: item for key, item in tree.items() if type(item) is str and len(item) > _LONG_TEXT
+        }
+        if texts:
+            rest = {**tree, **dict.fromkeys(texts, "")}
+            return estimated_bytes(rest) + sum(map(_utf8_bytes, texts.values()))
     try:
         return len(marshal.dumps(tree, 2))
     except ValueError:  # subclasses of texts and maps, other classes, half a surrogate pair
         counted, _, octets = weigh(tree, keys=True)
         return octets + _BYTES_OF_VALUE * counted
-
-
-def _is_long(item: Any) -> bool:
-    return type(item) is str and len(item) > _LONG_TEXT
 
 
 def _utf8_bytes(text: str) -> int:
