@@ -89,7 +89,7 @@ class DeferredAuth(Protocol):
 
 
 class Policy(Protocol):
-    """Decides which callers may do what."""
+    """Decides about the permissions of callers."""
 
     def allows(self, rule: str, caller: Caller) -> bool:
         """Return whether a rule, as ``resource_types:OS::Nova::Flavor``, allows the caller."""
@@ -119,7 +119,7 @@ class Ports(Struct, frozen=True):
     policy: Policy = field(default_factory=NoPolicy)
     fetch_template: FetchTemplate = fetch_nothing
     region: str | None = None
-    service_environment: Environment = EMPTY  # from the environment directory of the service
+    service_environment: Environment = EMPTY  # from the service's environment directory
     helpers: Helpers = NO_HELPERS  # processes that compute expressions and patterns of users
     kept: EvaluationCache = field(default_factory=EvaluationCache)
     lease: Lease = field(default_factory=PermanentLease)

@@ -1,9 +1,9 @@
 """Calls that outlive their caller: an operation that timed out, a driver that failed.
 
 A thread cannot be stopped, and its request must not arrive after the next request about the same
-object. So each call about a row waits first for an orphaned call about it. The calls of a process
-are kept in one place, which outlives drivers and their sessions. So are the sent changes without an
-answer, for the next driver of the same stack.
+object. So each call about a row first waits for an orphaned call about it. The process has one
+collection of orphaned calls, which outlives drivers and their sessions. It also has the changes
+that were sent without a response, for the next driver of the same stack.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class OrphanedCalls:
     def unanswered(self, stack: Stack, changing: Iterable[str], now: float) -> dict[str, float]:
         """Return the time of the last change whose outcome is unknown, by row.
 
-        For a driver that has just acquired the stack, which keeps the answer up to date. If the
-        last driver belonged to this process, it has left the times. Otherwise every change in
+        A driver that has just acquired the stack calls this, and keeps the result up to date. If
+        the last driver belonged to this process, it has left the times. Otherwise every change in
         progress may have been sent by a process that is dead or hangs.
         """
         token, times = self._unanswered.pop(stack.id, (None, {}))

@@ -1,7 +1,7 @@
 """Outgoing messages of commits: notifications for the message bus, and events for queues.
 
-Messages are rows of the transaction that they report. They are sent afterwards, in the order of a
-lane, at least once: the id of a message is that of its event.
+Messages are rows of the transaction that they report. They are sent afterwards, in order within a
+lane, at least once. A consumer recognizes a repeated message by its id, which is that of its event.
 """
 
 from __future__ import annotations

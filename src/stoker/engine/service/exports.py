@@ -1,8 +1,8 @@
-"""Stacks as documents: exported, and given away by an abandon.
+"""Stacks as documents, for an export or an abandon.
 
-A document has everything for an adoption of the objects of a stack, in the form that Heat gives it.
-Hidden parameters and data of types about their objects are in clear, as an adoption needs them. The
-service's own users in Keystone and their keys are not part of it.
+A document contains everything for an adoption of the stack's objects, in Heat's format. Hidden
+parameters and the data of types about their objects are in clear text, since an adoption needs
+them. The service's own Keystone users and their keys are left out.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Exports:
         self._finder = finder
 
     async def export(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
-        """The document of a stack. Raises LimitExceededError for one that is too large."""
+        """Return the document of a stack. Raises LimitExceededError for one that is too large."""
         stack = await self._finder.at(caller, address)
         return await _Tree(self._ports).document(_there(stack))
 
@@ -51,6 +51,8 @@ class Exports:
         def guard(inside: TransactionReader) -> None:
             live(inside, stack)
             require_disposable(inside, stack)
+            # An object that was created since would be missing in the document, and nothing would
+            # delete it.
             if any(_has_moved(inside, each) for each in tree.stacks):
                 raise _moved(stack)
 
@@ -59,7 +61,7 @@ class Exports:
 
 
 class _Tree:
-    """A stack and those nested in it, as they are read for a document."""
+    """Reads a stack and its nested stacks for a document."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
@@ -76,6 +78,7 @@ class _Tree:
             raise _moved(stack) from None
         rows = current_rows(await store.resources(stack.id))
         whole = await compute(lambda: _document(stack, given, rows))
+        # The limit counts for the whole tree. Nested stacks get what is left of it.
         self._left -= await compute(lambda: len(json.dumps(whole)))
         if self._left < 0:
             raise LimitExceededError(
@@ -94,7 +97,7 @@ class _Tree:
 
 def _document(stack: Stack, given: Input, rows: list[Resource]) -> dict[str, Any]:
     environment = stored(parse_environment(given.environment).with_parameters(given.parameters))
-    del environment["encrypted_param_names"]  # nothing in it is encrypted
+    del environment["encrypted_param_names"]  # The values of the document are in clear text.
     view = stack_view(stack)
     state = {"action": view.action, "status": view.status, "tags": stack.tags}
     resources = {row.name: _resource(row) for row in rows}
@@ -109,7 +112,7 @@ def _resource(row: Resource) -> dict[str, Any]:
 
 
 def _there(stack: Stack) -> Stack:
-    """The stack. Raises NotFoundError for one that has been deleted."""
+    """Return the stack. Raises NotFoundError if it has been deleted."""
     if stack.deleted_at is not None:
         raise NotFoundError(f"the stack {stack.name} ({stack.id}) has already been deleted")
     return stack
@@ -122,7 +125,7 @@ def _moved(stack: Stack) -> ActionInProgressError:
 
 
 def _has_moved(inside: TransactionReader, stack: Stack) -> bool:
-    """Return whether anything is, or was, done to a stack since it was read."""
+    """Return whether a stack has an open operation, or was changed since it was read."""
     now = inside.stack(stack.id)
     return (
         now is None

@@ -1,8 +1,8 @@
-"""Refuses plans that a cloud cannot carry out.
+"""Rejects plans that no cloud can carry out.
 
-Input is the plan of an update; output are diagnostics about changes that every cloud refuses and
-that can be seen from the plan. Previews call it. An update that is sent without a preview is not
-refused here: as in Heat, the resource fails then.
+Takes the plan of an update, and reports changes that every cloud rejects and that the plan already
+shows. Previews call it. An update without a preview is not rejected here: as in Heat, the resource
+fails then.
 """
 
 from __future__ import annotations
@@ -19,20 +19,19 @@ from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.template.definition import Definition
 
+# Each stack of a tree, with the names of the resources that lead to it.
 Tree = list[tuple[tuple[str, ...], PreviewedStack]]
-"""What happens in each stack, with the resources that lead to it."""
 
 
 class _Leaving(Struct, frozen=True):
     """A resource that an update deletes."""
 
     path: str
-    keys: Mapping[str, str]
-    """What only it can use, by key, in words."""
+    keys: Mapping[str, str]  # descriptions of the objects that only one resource can use, by key
 
 
 def require_possible(foreseen: PreviewedStack) -> None:
-    """Raise DiagnosticError for changes that a cloud refuses."""
+    """Raise DiagnosticError for changes that every cloud rejects."""
     tree = list(_tree(foreseen, ()))
     leaving = [each for above, stack in tree for each in _leaving(stack, above)]
     found = [
@@ -68,6 +67,7 @@ def _of_stack(foreseen: PreviewedStack, leaving: list[_Leaving]) -> Iterator[Dia
     for node in foreseen.plan.nodes(Step.APPLY):
         row = rows.current.get(node.name)
         grows = row is not None and node.change in (Change.UPDATE, Change.LATER)
+        # A new object can only conflict with objects of the resources that the same update deletes.
         if not grows and not (leaving and node.change is Change.CREATE):
             continue
         definition = defined(foreseen.evaluation, node.name, facts)

@@ -21,8 +21,7 @@ _NAMES = re.compile(
 _MOST_NAMES = 20
 _MOST_STACKS = 500
 
-Place = tuple[tuple[str, ...], Resource]
-"""A resource and its path."""
+Place = tuple[tuple[str, ...], Resource]  # a resource with its path
 
 
 async def with_mentioned_objects(
@@ -35,6 +34,7 @@ async def with_mentioned_objects(
     places = await _places(ports, stack)
 
     def named() -> tuple[Cause, ...]:
+        # Sort the names, so that repeated requests return the same ones.
         found = _mentioned(places, set(sorted(wanted)[:_MOST_NAMES]))
         return tuple(replace(cause, objects=_objects(cause, found)) for cause in causes)
 
@@ -42,7 +42,7 @@ async def with_mentioned_objects(
 
 
 async def _places(ports: Ports, stack: Stack) -> list[Place]:
-    """The resources of a stack and of those nested in it that have objects."""
+    """Return the resources with objects in a stack and its nested stacks, with their paths."""
     found: list[Place] = []
     pending: list[tuple[tuple[str, ...], str]] = [((), stack.id)]
     for _ in range(_MOST_STACKS):
@@ -78,7 +78,7 @@ def _texts(row: Resource) -> set[str]:
 
 
 def _objects(cause: Cause, found: Mapping[str, MentionedObject]) -> tuple[MentionedObject, ...]:
-    """The objects that a cause names, if the stack knows them; without the resource itself."""
+    """Return the objects that a cause names and the stack knows, except the resource's own."""
     objects = []
     for name in dict.fromkeys(_names_in(cause.text)):
         each = found.get(name)

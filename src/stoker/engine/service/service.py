@@ -1,8 +1,8 @@
-"""The engine as interfaces see it: all that ``api`` knows of it.
+"""The interface of the engine for ``api``.
 
-Every method checks that what is asked for belongs to the caller's project (admins see all) and
-raises the refusals of :mod:`stoker.kernel.errors`, or
-:class:`stoker.kernel.diagnostics.DiagnosticError` for documents.
+Every method checks that the stack belongs to the caller's project (admins may use all), and raises
+the errors of :mod:`stoker.kernel.errors`, or :class:`stoker.kernel.diagnostics.DiagnosticError` for
+documents.
 """
 
 from __future__ import annotations
@@ -29,36 +29,23 @@ from stoker.engine.service.views.queries import Queries
 class Service(Struct, frozen=True):
     """The engine."""
 
-    operations: Operations
-    """What changes stacks."""
-    previews: Previews
-    """What shows what a change would do."""
-    explanations: Explanations
-    """What says why stacks and resources are as they are."""
-    views: Queries
-    """What shows stacks, resources and events."""
-    descriptions: Descriptions
-    """What says what templates and types are."""
-    signals: SignalService
-    """What lets servers and alarms call back."""
-    software: Software
-    """What keeps software configs and deployments."""
-    exports: Exports
-    """What gives stacks away, and shows them as a whole."""
-    snapshots: SnapshotService
-    """What takes stacks back to what they were."""
-    drift: DriftReports
-    """What compares live objects with what was applied."""
-    monitoring: Monitoring
-    """What keeps measurements, and looks after alarms."""
-    cloudformation: CloudFormation
-    """What clients of CloudFormation ask for beyond that."""
-    event_streams: EventStreams
-    """What tells events as they happen."""
+    operations: Operations  # changes stacks
+    previews: Previews  # plans changes without recording them
+    explanations: Explanations  # causes of the states of stacks and resources
+    views: Queries  # stacks, resources and events
+    descriptions: Descriptions  # templates and types
+    signals: SignalService  # callbacks of servers and alarms
+    software: Software  # software configs and deployments
+    exports: Exports  # stacks as documents
+    snapshots: SnapshotService  # snapshots of stacks
+    drift: DriftReports  # compares live objects with applied properties
+    monitoring: Monitoring  # measurements and alarms
+    cloudformation: CloudFormation  # further services for clients of CloudFormation
+    event_streams: EventStreams  # sends events as they happen
 
 
 def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
-    """The engine on its ports."""
+    """Return the engine on its ports."""
     finder = Finder(ports)
     operations, views = Operations(ports, finder, dispatcher), Queries(ports, finder)
     return Service(

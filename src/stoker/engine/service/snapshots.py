@@ -1,7 +1,7 @@
-"""Snapshots of stacks: requests about them accepted, and what they hold shown.
+"""Snapshots of stacks: accepts requests for them, and shows their contents.
 
-A snapshot is recorded with the operation that takes it. That it is complete is recorded at the end
-of that; one whose operation has ended otherwise, whatever has ended it, has failed.
+A snapshot is recorded with the operation that takes it, and becomes complete at the end of that
+operation. If the operation ends in any other way, the snapshot has failed.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class SnapshotService:
         self._finder = finder
 
     async def create(self, caller: Caller, address: StackAddress, name: str | None) -> SnapshotView:
-        """Record a snapshot, have it taken, and return at once.
+        """Record a snapshot and the operation that takes it, and return.
 
-        Raises ActionInProgressError while anything is done to the stack, NotSupportedError while
-        it rests.
+        Raises ActionInProgressError while an operation is open, NotSupportedError while the stack
+        is suspended.
         """
         stack = await self._finder.at(caller, address)
         snapshot_id = self._ports.ids.uuid()
@@ -91,20 +91,20 @@ class SnapshotService:
         return await self._view(stack, snapshot)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[SnapshotView]:
-        """The snapshots of a stack, oldest first."""
+        """Return the snapshots of a stack, oldest first."""
         stack = await self._finder.at(caller, address)
         return [await self._view(stack, each) for each in await self._store.snapshots(stack.id)]
 
     async def show(self, caller: Caller, address: StackAddress, snapshot_id: str) -> SnapshotView:
-        """One snapshot. Raises NotFoundError."""
+        """Return a snapshot. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         return await self._view(stack, await self._snapshot(stack, snapshot_id))
 
     async def delete(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
-        """Remove a snapshot with all that it holds, once nothing else is done to the stack.
+        """Record the removal of a snapshot and its contents, which waits for other operations.
 
-        Returns when that is done, or after a few seconds. Raises NotSupportedError for one that is
-        being taken.
+        Returns when the snapshot is removed, or after a few seconds. Raises NotSupportedError while
+        it is being taken.
         """
         stack = await self._finder.at(caller, address)
         snapshot = await self._snapshot(stack, snapshot_id)
@@ -125,10 +125,10 @@ class SnapshotService:
         await await_end(self._store, operation.id)
 
     async def restore(self, caller: Caller, address: StackAddress, snapshot_id: str) -> None:
-        """Record a restore: the stack is brought to what the snapshot says and holds.
+        """Record a restore: an update to the input and the contents of the snapshot.
 
-        Raises ActionInProgressError while anything is done to the stack, NotSupportedError for a
-        snapshot that is not complete.
+        Raises ActionInProgressError while an operation is open, NotSupportedError for a snapshot
+        that is not complete.
         """
         stack = await self._finder.at(caller, address)
         snapshot = await self._snapshot(stack, snapshot_id)
@@ -164,7 +164,7 @@ class SnapshotService:
         return found
 
     async def _state(self, snapshot: Snapshot) -> tuple[Status, str | None]:
-        """How far it is, and why."""
+        """Return the status of a snapshot, and the reason."""
         if snapshot.status is not Status.IN_PROGRESS:
             return snapshot.status, snapshot.reason
         status, reason = await self._store.operation_status(snapshot.operation_id) or (None, "")
@@ -204,7 +204,7 @@ def _not_found(snapshot_id: str) -> NotFoundError:
 
 
 def _entries(parts: Sequence[SnapshotPart], way: tuple[str, ...]) -> dict[str, Any]:
-    """The resources of one stack in a snapshot, by name; those of nested ones inside them."""
+    """Return the resources of one stack in a snapshot by name, with nested ones inside."""
     found = {}
     for part in parts:
         if part.path[:-1] != way or not part.complete:

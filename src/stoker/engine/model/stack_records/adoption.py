@@ -20,10 +20,10 @@ _MAX_DEPTH = 20  # bounds the recursion
 
 
 def without_credentials(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a type's data about an object, without the user for callbacks of servers and its keys.
+    """Return a type's data about an object, without its stack user and the user's credentials.
 
-    Those belong to the service, which manages their domain: a document with the user of another
-    project must not cause its removal.
+    Stack users belong to the service. A document that names the user of another project must not
+    cause the removal of that user.
     """
     if not any(name in data for name in _OWN):
         return dict(data)

@@ -1,6 +1,6 @@
 """Change sets, protections of stacks, and detections of drift.
 
-A change set is a stored request with its plan, to be carried out later: a saved plan with a name.
+A change set is a stored request with its plan, to be executed later: a saved plan with a name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stoker.engine.model.stack_records.exports import Export as Export
 
 
 class ChangeSet(PublicRecord, frozen=True):
-    """One change set of a stack. Nothing of it changes but that it is carried out."""
+    """A change set of a stack. Only its operation is added later, when it is executed."""
 
     id: str
     stack_id: str

@@ -1,4 +1,4 @@
-"""Idempotency tokens of clients: a repeated request with a token is not carried out twice."""
+"""Idempotency tokens of clients: a repeated request with the same token has no effect."""
 
 from __future__ import annotations
 
@@ -27,4 +27,4 @@ class ClientTokenReads(Protocol):
     """Reads of requests by their tokens."""
 
     async def asked(self, project_id: str, text: str) -> Asked | None:
-        """The request that a client of the project has made with a token."""
+        """Return the request that a client of the project has sent with a token."""

@@ -1,6 +1,6 @@
 """Exports: outputs that other stacks of a project use, by name.
 
-As long as a stack imports one, it is neither changed nor deleted.
+An export cannot be changed or deleted while a stack imports it.
 """
 
 from __future__ import annotations
@@ -37,4 +37,4 @@ class ExportReads(Protocol):
         """Return the exports of a project, or only those with these names, sorted by name."""
 
     async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
-        """The names of the live stacks that use exports, by the name of the export."""
+        """Return the names of the live stacks that use exports, by the name of the export."""

@@ -1,8 +1,8 @@
 """Snapshots of stacks as records: one for each snapshot, and one for each resource in it.
 
 The part for a resource is recorded before the first call to a cloud, with the unique name of the
-image or backup. So an object of a lost call is found and deleted, whatever happens to the operation
-or the resource. Tested by tests/operations/test_snapshots.py.
+image or backup. So an object of a lost call is found and deleted, regardless of the end of the
+operation or the resource. Tested by tests/operations/test_snapshots.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes, each of which the store writes in one transaction.
+"""Changes of the store's records. Each is written in one transaction.
 
 A change is a list of records to put and of keys to drop. The store writes all of it or nothing.
 There are two kinds, by who may write them. A :class:`PublicChange` adds to a stack, no matter which
@@ -7,8 +7,8 @@ engine owns it; its guards check inside the transaction that its conditions stil
 engine that has lost the stack writes nothing more.
 
 The service builds public changes, and the session of a driver builds owner changes. Observers of
-the store get each change after its commit. How a record is stored is said in
-:mod:`stoker.store.schema.tables`.
+the store get each change after its commit. :mod:`stoker.store.schema.tables` defines the stored
+form of each record.
 """
 
 from __future__ import annotations
@@ -27,15 +27,13 @@ AnyRecord = Record | Software
 R = TypeVar("R", bound=AnyRecord)
 Kind = TypeVar("Kind", bound=AnyRecord, covariant=True)
 
+# A check inside the transaction of a change. An error that it raises rejects the change. It runs on
+# the store's thread, so it must neither compute long nor wait.
 Guard = Callable[[TransactionReader], None]
-"""A check inside the transaction of a change; what it raises refuses the change.
-
-It runs on the store's thread, so it must neither compute long nor wait.
-"""
 
 
 class Key(Struct, Generic[Kind], frozen=True):
-    """Names one record. A watch is named by its resource."""
+    """Identifies a record. A watch has the id of its resource."""
 
     kind: type[Kind]
     id: str
@@ -47,10 +45,9 @@ class PublicChange(Struct, frozen=True):
     stack_id: str  # empty for software of no stack
     puts: Sequence[PublicRecord | Software] = ()
     drops: Sequence[Key[PublicRecord | Software]] = ()
-    guards: Sequence[Guard] = ()
-    """Run in this order; the first that raises refuses the change."""
+    guards: Sequence[Guard] = ()  # run in this order; the first error rejects the change
+    # Ids of new stacks that this engine acquires in the same transaction.
     acquires: Sequence[str] = ()
-    """Ids of new stacks that this engine acquires in the same transaction."""
 
 
 class OwnerChange(Struct, frozen=True):
@@ -58,10 +55,8 @@ class OwnerChange(Struct, frozen=True):
 
     stack_id: str
     fencing_token: int
-    puts: Sequence[AnyRecord] = ()
-    """A put of the stack does not change its fencing token."""
-    drops: Sequence[Key[AnyRecord]] = ()
-    """The signals and the watch of a dropped resource are dropped with it."""
+    puts: Sequence[AnyRecord] = ()  # a put of the stack does not change its fencing token
+    drops: Sequence[Key[AnyRecord]] = ()  # with a resource, its signals and its watch are dropped
     acquires: Sequence[str] = ()
 
 

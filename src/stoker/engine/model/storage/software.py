@@ -50,4 +50,4 @@ class SoftwareReads(Protocol):
         """Return the resources of a project's live stacks with this physical id."""
 
     async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
-        """The projects of the live stacks whose users are in a project of the user domain."""
+        """Return the projects of live stacks whose stack users are in a project."""

@@ -1,7 +1,8 @@
 """The store, as the engine sees it.
 
-In go changes (:mod:`stoker.engine.model.storage.changes`), out come records. A commit that has
-returned is durable, and every later read sees it. Each method may raise :class:`StoreError`.
+The engine passes changes (:mod:`stoker.engine.model.storage.changes`), and reads records. A commit
+that has returned is durable, and every later read sees it. Each method may raise
+:class:`StoreError`.
 
 The implementation is :class:`stoker.store.store.SqlStore`. The tests of both databases are in
 tests/store; the simulation wraps the store to let it fail.
@@ -58,8 +59,8 @@ class StoreError(Exception):
         self.is_full = is_full
 
 
-# Errors that end the turn of a driver wherever they occur. None is an answer of a cloud, so no
-# resource may fail because of one: code that catches all exceptions re-raises these.
+# Errors that end the turn of a driver wherever they occur. None of them is a response of a cloud,
+# so no resource may fail because of one: code that catches all exceptions re-raises these.
 ENDS_TURN = (FencedError, StoreError, MachineError)
 
 
@@ -72,7 +73,7 @@ COUNTED_AT_ONCE = 3  # acquisitions without progress that are counted without a 
 
 
 class StackOwnership(Protocol):
-    """Which engine drives a stack, and the end of stacks that no engine can drive."""
+    """The ownership of stacks by engines, and the end of stacks that no engine can drive."""
 
     @property
     def latency(self) -> float:
@@ -101,10 +102,10 @@ class StackOwnership(Protocol):
         """Release a stack for which no call is in flight. Raises :class:`FencedError`."""
 
     async def tree(self, stack_id: str) -> TreeState:
-        """Return the state of a stack and of those nested in it."""
+        """Return the state of a stack and its nested stacks."""
 
     async def count_resources(self, root_id: str, besides: str) -> int:
-        """Return the number of resources in the live stacks of a tree, without one stack."""
+        """Return the number of resources in the live stacks of a tree, except one stack."""
 
     async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
         """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
@@ -117,7 +118,7 @@ class StackOwnership(Protocol):
 
 
 class Observer(Protocol):
-    """Gets the changes that are written."""
+    """Receives written changes."""
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Handle a change that was written or, if not ``certain``, may have been. Does not wait."""

@@ -1,4 +1,4 @@
-"""What guards read inside the transaction of a change."""
+"""Reads for guards, inside the transaction of a change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoker.schema.software import Deployment
 
 
 class SoftwareUsage(Struct, frozen=True):
-    """The software that a project has."""
+    """The software configs and deployments of a project."""
 
     configs: int
     deployments: int
@@ -25,10 +25,10 @@ class SoftwareUsage(Struct, frozen=True):
 
 
 class TransactionReader(Protocol):
-    """Reads of guards.
+    """Reads for guards.
 
-    A result holds until the transaction ends, because its rows are locked. Where a method says so,
-    another one has to be called first, which locks them.
+    A result holds until the transaction ends, because its rows are locked. Some methods require a
+    call of another one first, which takes the lock.
     """
 
     def stack(self, stack_id: str) -> Stack | None:
@@ -74,7 +74,7 @@ class TransactionReader(Protocol):
         """Return the protection of a stack. Call :meth:`stack` first."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
-        """Return the operations that carry out the change sets of a stack, by name."""
+        """Return the operations that execute the change sets of a stack, by name."""
 
     def watch(self, resource_id: str) -> Watch | None:
         """Return a watch, locked."""

@@ -1,7 +1,7 @@
-"""Change sets: the plan of a request is shown, stored, and carried out by a later request.
+"""Change sets: store a request with its plan, and execute it in a later request.
 
-Only the shown plan is carried out, as with any saved plan. A new stack exists from its first change
-set on: it has a name and an id, and nothing else.
+Only the shown plan is executed, as with any saved plan. A new stack is recorded with its first
+change set: it has a name and an id, and nothing else.
 """
 
 from __future__ import annotations
@@ -40,10 +40,9 @@ from stoker.kernel.errors import (
 )
 from stoker.kernel.values import replace
 
-MOST = 100
-"""Change sets of a stack."""
+MOST = 100  # change sets of a stack
+# Seconds between polls of a running change set; 2.6 in all.
 _PAUSES = [0.01 * 1.5**number for number in range(12)]
-"""Seconds between polls of a change set that is carried out; 2.6 in all."""
 _RUNNING = ChangeSetState.RUNNING
 _ENDS: Mapping[OperationStatus | None, ChangeSetState] = {
     None: ChangeSetState.COMPLETE,
@@ -107,9 +106,10 @@ class ChangeSets:
         *,
         show_nested: bool = False,
     ) -> ChangeSetView:
-        """A change set that changes a stack. One that changes nothing says so, and is kept.
+        """Create a change set that updates a stack.
 
-        Raises ActionInProgressError while anything else is done to the stack.
+        A change set without changes is stored as well, with a fault. Raises ActionInProgressError
+        while an operation is open.
         """
         stack = await self._finder.at(caller, address)
         again = await self._again(caller, stack, name)
@@ -135,7 +135,7 @@ class ChangeSets:
         return await self._view(stack, made)
 
     async def _again(self, caller: Caller, stack: Stack, name: str) -> ChangeSetView | None:
-        """The change set that the client has made before by the same request, if it asks again."""
+        """Return the change set that an earlier attempt of the same request created, or None."""
         client = caller.client
         found = None if client is None else await self._store.change_sets.named(stack.id, name)
         if client is None or found is None:
@@ -153,6 +153,7 @@ class ChangeSets:
     async def _keep(self, stack: Stack, made: ChangeSet) -> None:
         def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
+            # The plan was made outside of this transaction. The stack may have been created since.
             if is_in_review(now) != made.makes:
                 raise ActionInProgressError(
                     f"the stack {stack.name} has changed in the meantime; try again"
@@ -177,7 +178,7 @@ class ChangeSets:
         return [await self._view(stack, each) for each in found]
 
     async def show(self, caller: Caller, address: StackAddress, name: str) -> ChangeSetView:
-        """One change set, by name or id. Raises NotFoundError."""
+        """Return a change set, by name or id. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         found = await self._store.change_sets.named(stack.id, name)
         if found is None:
@@ -185,7 +186,7 @@ class ChangeSets:
         return await self._view(stack, found)
 
     async def delete(self, caller: Caller, address: StackAddress, name: str) -> None:
-        """Forget a change set. Raises ValidationError for one that is being carried out."""
+        """Delete a change set. Raises ValidationError while it is executed."""
         found = await self.show(caller, address, name)
         if found.state is _RUNNING:
             raise _not_now(found)
@@ -195,10 +196,10 @@ class ChangeSets:
     async def execute(
         self, caller: Caller, address: StackAddress, name: str, *, disable_rollback: bool | None
     ) -> None:
-        """Carry a change set out. Raises ValidationError for one that cannot be.
+        """Execute a change set. Raises ValidationError unless it is available.
 
-        Returns when that is done, or after a while: clients poll immediately, and then after half a
-        minute.
+        Returns when its operation has ended, or after a while: clients poll immediately, and then
+        after half a minute.
         """
         found = await self.show(caller, address, name)
         if found.state is not ChangeSetState.AVAILABLE:
@@ -207,6 +208,7 @@ class ChangeSets:
         request = contents.request_of(change_set)
         if disable_rollback is not None:
             request = replace(request, disable_rollback=disable_rollback)
+        # The stack is recorded already, with its change sets only.
         if change_set.makes:
             await self._operations.create_reviewed(caller, stack, request, change_set.id)
         else:

@@ -17,24 +17,18 @@ from stoker.engine.service.views.drift_reports import DriftReports
 
 
 class CloudFormation(Struct, frozen=True):
-    """The parts of the engine that are for them."""
+    """The services of the engine that only these clients use."""
 
-    change_sets: ChangeSets
-    """What keeps requests until they are carried out."""
-    protections: Protections
-    """What protects stacks."""
-    rollbacks: Rollbacks
-    """What goes back from changes that have failed."""
-    shared: SharedValues
-    """What stacks export and import."""
-    detections: Detections
-    """Detections of drift in the background."""
-    client_tokens: ClientTokens
-    """What knows requests that are made again."""
+    change_sets: ChangeSets  # stores requests until they are executed
+    protections: Protections  # protects stacks against deletion and updates
+    rollbacks: Rollbacks  # rolls back failed changes
+    shared: SharedValues  # exports and imports of stacks
+    detections: Detections  # detects drift in the background
+    client_tokens: ClientTokens  # recognizes repeated requests
 
 
 def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) -> CloudFormation:
-    """All of them."""
+    """Return all these services on the engine's ports."""
     return CloudFormation(
         ChangeSets(ports, finder, operations),
         Protections(ports, finder),

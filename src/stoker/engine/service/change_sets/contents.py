@@ -1,4 +1,4 @@
-"""Contents of change sets: the request, its plan, and the fingerprint of that. Pure."""
+"""Contents of change sets: the request, its plan, and the fingerprint of the plan. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from stoker.engine.service.stack_access.presenters import row_to_be, stack_view
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
+# Clients of AWS match this text.
 NO_CHANGES = (
     "The submitted information didn't contain changes. Submit different information to create a"
     " change set."
 )
-"""Clients match on it."""
 
 
 def of_create(
@@ -33,7 +33,7 @@ def of_create(
     evaluation: Evaluation,
     request: StackRequest,
 ) -> ChangeSet:
-    """The change set of a stack that is to be made."""
+    """Return the change set that creates a stack."""
     parameters = stack_view(stack, evaluation).parameters
     return replace(
         blank,
@@ -54,7 +54,7 @@ def of_update(
 ) -> ChangeSet:
     """Return the change set of an update; ``is_same`` if the stack already has its input.
 
-    One that changes nothing cannot be carried out.
+    A change set without changes gets a fault, and cannot be executed.
     """
     parameters = stack_view(stack, evaluation).parameters
     changes = [_change(line) for line in plan.changes if _changes_something(line)]
@@ -69,12 +69,12 @@ def of_update(
 
 
 def request_of(change_set: ChangeSet) -> StackRequest:
-    """The request that carries a change set out."""
+    """Return the request that executes a change set."""
     return StackRequest(**{**change_set.request, "plan_fingerprint": change_set.fingerprint})
 
 
 def _data(request: StackRequest) -> dict[str, Any]:
-    """Return a request as it is stored."""
+    """Return a request in its stored form, without the fields that have their defaults."""
     blank, values = StackRequest(), structs.asdict(request)
     return {name: value for name, value in values.items() if value != getattr(blank, name)}
 
@@ -102,7 +102,7 @@ def _changes_something(line: ChangeView) -> bool:
 
 
 def _change(line: ChangeView) -> dict[str, Any]:
-    """A line of a plan as it is kept."""
+    """Return a line of a plan in its stored form."""
     return {
         "path": list(line.path),
         "type": line.resource.type_name,

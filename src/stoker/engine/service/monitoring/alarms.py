@@ -1,4 +1,4 @@
-"""Alarms as callers see them: the watches of a project, each with the rule of its resource."""
+"""Alarms: the watches of a project, each with the rule of its resource."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class AlarmView(Struct, frozen=True):
     watch: Watch
     rule: WatchRule
     resource: ResourceAddress
-    updated_at: float
-    """When its resource has changed last."""
+    updated_at: float  # time of the last change of its resource
 
 
 class Alarms:
@@ -35,23 +34,23 @@ class Alarms:
         self._ports = ports
 
     async def of(self, caller: Caller, name: str | None = None) -> Sequence[Watch]:
-        """The watches of a project by name, or the one of that name. Raises NotFoundError."""
+        """Return the watches of a project, or the one with a name. Raises NotFoundError."""
         found = await self._ports.store.watches.watches(caller.project_id, name)
         if name is not None and not found:
             raise NotFoundError(f"The alarm ({name[:255]}) could not be found.", WATCH_NOT_FOUND)
         return found
 
     async def shown(self, caller: Caller, name: str | None = None) -> Sequence[AlarmView]:
-        """The alarms of a project, or the one of that name. Raises NotFoundError."""
+        """Return the alarms of a project, or the one with a name. Raises NotFoundError."""
         return await self.views(await self.of(caller, name))
 
     async def watching(self, caller: Caller, metric: tuple[str, str]) -> Sequence[AlarmView]:
-        """The alarms of a project that watch a metric: its namespace, and its name."""
+        """Return the alarms of a project that watch a metric, given as namespace and name."""
         found = await self._ports.store.watches.watches(caller.project_id, metric=metric)
         return await self.views(found)
 
     async def views(self, watches: Sequence[Watch]) -> Sequence[AlarmView]:
-        """The alarms that watches stand for; none for those whose resource is gone."""
+        """Return the alarms of watches, except those whose resource no longer exists."""
         views = []
         for watch in watches:
             stack = await self._ports.store.stack(watch.stack_id)
@@ -64,7 +63,7 @@ class Alarms:
 
 
 def rule_of(ports: Ports, stack: Stack, row: Resource) -> WatchRule | None:
-    """The rule that a row describes; None where it stands for nothing any more."""
+    """Return the rule that a row describes; None if it no longer describes one."""
     rows = StackRows(ports, stack, [row])
     type_ = rows.type_of(row)
     if row.replaced_by is not None or not can(type_, WatchesMetric):

@@ -1,4 +1,4 @@
-"""Metrics: measurements come in, and are kept for the alarms that watch them."""
+"""Metrics: accepts measurements, and stores them for the alarms that watch them."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ from stoker.engine.service.monitoring.alarms import Alarms, AlarmView
 from stoker.kernel.errors import ValidationError
 from stoker.schema.watching import Measurement
 
-ALARM_NAME = "AlarmName"
-"""The dimension of a measurement that names its alarm."""
-OLDEST = 14 * 86400.0
-"""Seconds that a measurement may be old, as at AWS."""
-_LARGEST = 2.0**360
-"""As at AWS; sums of such numbers are numbers still."""
-_AHEAD = 2 * 3600.0
-"""Seconds that the clock of a sender may be ahead."""
+ALARM_NAME = "AlarmName"  # dimension of a measurement that names its alarm
+OLDEST = 14 * 86400.0  # seconds that a measurement may be old, as at AWS
+_LARGEST = 2.0**360  # as at AWS; sums of such numbers stay finite
+_AHEAD = 2 * 3600.0  # seconds that a sender's clock may be ahead
 
 
 class _WatchDeletedError(Exception):
-    """The watch has gone meanwhile."""
+    """The watch was deleted in the meantime."""
 
 
 class Metrics:
-    """Takes and shows measurements."""
+    """Accepts and returns measurements."""
 
     def __init__(self, ports: Ports, alarms: Alarms) -> None:
         self._ports = ports
         self._alarms = alarms
 
     async def put(self, caller: Caller, namespace: str, data: Sequence[Datum]) -> None:
-        """Keep measurements, each for the alarm that it names, or for all that watch its metric.
+        """Store measurements, each for the alarm that it names, or for all that watch its metric.
 
-        Measurements of unwatched metrics are accepted. Raises ValidationError for values that
-        make no sense, and NotFoundError for an alarm that does not exist; then nothing is kept.
+        Measurements of unwatched metrics are accepted and dropped. Raises ValidationError for
+        implausible values, and NotFoundError for an alarm that does not exist. Nothing is stored
+        then.
         """
         now = self._ports.clock.now()
         known: dict[tuple[str, str | None], Sequence[AlarmView]] = {}
         kept: dict[Watch, list[Measurement]] = {}
         for datum in data:
+            # Check all measurements before the first is stored. One invalid measurement rejects
+            # them all.
             measured = _measurement(datum, now)
             key = datum.metric, datum.dimensions.get(ALARM_NAME)
             if key not in known:
@@ -105,9 +104,9 @@ def dimensions_of(alarm: AlarmView) -> dict[str, str]:
 
 
 def _measurement(datum: Datum, now: float) -> Measurement:
-    """A datum as it is kept. Raises ValidationError."""
+    """Return a datum as the measurement to store. Raises ValidationError."""
     numbers = (datum.total, datum.count, datum.least, datum.most)
-    if not all(abs(each) <= _LARGEST for each in numbers if each is not None):  # NaN is not
+    if not all(abs(each) <= _LARGEST for each in numbers if each is not None):  # also rejects NaN
         raise ValidationError(
             f"the values of {datum.metric:.255} must be numbers up to 2 to the 360th"
         )
@@ -124,7 +123,7 @@ def _measurement(datum: Datum, now: float) -> Measurement:
 
 
 def _there(watch: Watch) -> Guard:
-    """The watch has not gone."""
+    """Return a guard that raises if the watch was deleted."""
 
     def guard(inside: TransactionReader) -> None:
         if inside.watch(watch.resource_id) is None:

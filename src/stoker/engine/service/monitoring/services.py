@@ -11,17 +11,14 @@ from stoker.engine.service.monitoring.watches import Watches
 
 
 class Monitoring(Struct, frozen=True):
-    """The parts of the engine about alarms."""
+    """The services of the engine for alarms."""
 
-    alarms: Alarms
-    """What shows alarms."""
-    metrics: Metrics
-    """What keeps measurements for them."""
-    watches: Watches
-    """What looks after watch rules, and changes the states of alarms."""
+    alarms: Alarms  # finds and shows alarms
+    metrics: Metrics  # stores measurements for alarms
+    watches: Watches  # evaluates watch rules, and changes the states of alarms
 
 
 def make_monitoring(ports: Ports) -> Monitoring:
-    """The parts on the engine's ports."""
+    """Return the services on the engine's ports."""
     alarms = Alarms(ports)
     return Monitoring(alarms, Metrics(ports, alarms), Watches(ports, alarms))

@@ -1,7 +1,8 @@
-"""Watch rules: they are looked at when they are due, and users set states.
+"""Evaluates watch rules when they are due, and lets users set states of alarms.
 
-A change of state, its event and what it asks for are one transaction, guarded by the state that
-it begins with: whoever looks, and whatever dies, an action follows a change exactly once.
+A new state, its event and the actions that follow are written in one transaction. A guard checks
+that the watch still has the state that the change is based on. So each action follows a change
+exactly once, however many engines evaluate the watch and whenever one of them dies.
 """
 
 from __future__ import annotations
@@ -33,14 +34,12 @@ from stoker.schema.watching import WatchRule, WatchState, judge
 
 log = Log(__name__)
 
-AT_ONCE = 20
-"""Watches that are looked at in one go."""
-_LATER = 60.0
-"""Seconds until a watch is looked at again that cannot be looked at now."""
+AT_ONCE = 20  # watches that one call evaluates
+_LATER = 60.0  # seconds until a watch is tried again that cannot be evaluated now
 
 
 class _ConcurrentUpdateError(Exception):
-    """The watch is not any more what was read of it."""
+    """The watch has changed since it was read."""
 
 
 class Watches:
@@ -52,9 +51,9 @@ class Watches:
         self._transitions = Transitions(ports.clock, ports.ids)
 
     async def set_state(self, caller: Caller, name: str, state: WatchState, reason: str) -> None:
-        """Give an alarm a state, with all that follows; the next look may give it another.
+        """Set the state of an alarm, and run its actions. The next evaluation may change it again.
 
-        Raises NotFoundError, and LimitExceededError where there is no room for what follows.
+        Raises NotFoundError, and LimitExceededError if the stack has too many open operations.
         """
 
         async def become(watch: Watch) -> bool:
@@ -63,7 +62,7 @@ class Watches:
         await self._change(caller, name, become)
 
     async def act(self, caller: Caller, names: Sequence[str], *, acts: bool) -> None:
-        """Let the actions of alarms follow changes of their state, or not.
+        """Enable or disable the actions of alarms.
 
         Raises NotFoundError, and then changes nothing.
         """
@@ -79,14 +78,14 @@ class Watches:
     async def _change(
         self, caller: Caller, name: str, change: Callable[[Watch], Awaitable[bool]]
     ) -> None:
-        """Change the alarm of that name, however often somebody else comes between."""
+        """Change the alarm with a name. Try again for as long as other changes interfere."""
         while not all([await change(watch) for watch in await self._alarms.of(caller, name)]):
             continue
 
     async def look(self) -> float | None:
-        """Look at watches that are due, a bounded number of them.
+        """Evaluate watches that are due, a bounded number of them.
 
-        Returns when there will be more to look at; None where there is none.
+        Returns the time at which the next one is due, or None if there is none.
         """
         now = self._ports.clock.now()
         for watch in await self._ports.store.watches.due(now, AT_ONCE):
@@ -109,7 +108,8 @@ class Watches:
         if rule is None or is_deleting(stack) or is_suspended(stack):
             await self._put_off(watch, now + _LATER)
             return
-        # periods follow on each other, however late they are looked at, unless nobody was there
+        # The periods are contiguous, even if they are evaluated late. After an outage, they start
+        # now.
         end = watch.next_at if now - watch.next_at < rule.period else now
         since = end - rule.period * rule.periods
         measured = await self._ports.store.watches.measurements(watch.resource_id, since)
@@ -121,7 +121,7 @@ class Watches:
             await self._put_off(watch, end + rule.period)  # the state changes when there is room
 
     async def _put_off(self, watch: Watch, until: float) -> None:
-        """Look at it later."""
+        """Postpone the next evaluation."""
         await self._commit(watch, [replace(watch, next_at=until)])
 
     async def _become(
@@ -132,9 +132,9 @@ class Watches:
         next_at: float,
         rule: WatchRule | None = None,
     ) -> bool:
-        """Record the state; where it is new, with the event and all that follows from it.
+        """Record the state. If it is new, record its event and start its actions as well.
 
-        False where somebody else has changed the watch meanwhile. Raises LimitExceededError.
+        Returns False if the watch has changed in the meantime. Raises LimitExceededError.
         """
         new = replace(watch, state=state, reason=reason, next_at=next_at)
         if state is watch.state:
@@ -164,7 +164,7 @@ class Watches:
     def _asked(
         self, rows: StackRows, actions: Sequence[object]
     ) -> tuple[list[Operation], list[StoredSignal], int]:
-        """What the actions of a state ask for, and how many nobody hears."""
+        """Return the operations and signals for actions, and the number of actions left over."""
         standing = {
             str(rows.reference_of(row)): row
             for row in rows.current.values()
@@ -200,17 +200,20 @@ class Watches:
         puts: Sequence[PublicRecord] = (),
         drops: Sequence[Key[PublicRecord]] = (),
     ) -> bool:
-        """Write a change of a watch and what follows from it; False if the watch has changed."""
+        """Commit a change of a watch and its consequences.
+
+        Returns False if the watch has changed in the meantime.
+        """
         change = PublicChange(before.stack_id, puts, drops, guards=(_unchanged(before),))
         try:
             await self._ports.store.commit(change)
-        except _ConcurrentUpdateError:  # somebody else has looked at it, or it is gone
+        except _ConcurrentUpdateError:  # Another engine has evaluated it, or it was deleted.
             return False
         return True
 
 
 def _unchanged(watch: Watch) -> Guard:
-    """The watch is what it was."""
+    """Return a guard that raises if the watch has changed."""
 
     def guard(inside: TransactionReader) -> None:
         if inside.watch(watch.resource_id) != watch:

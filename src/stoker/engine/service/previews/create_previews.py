@@ -1,4 +1,4 @@
-"""Previews of creates: evaluated like any other, and never recorded."""
+"""Previews of creates: evaluated like a create, and never recorded."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
-UNMADE = "None"
-"""Shown as the id of a stack that is only previewed."""
+UNMADE = "None"  # shown as the id of a stack that is only previewed
 
 
 async def preview_create(
@@ -48,7 +47,7 @@ async def preview_create(
 
 
 def _views(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
-    """The resources of a stack to be; after each, those of the nested stack behind it."""
+    """Return the resources that a stack would have, each followed by those of its nested stack."""
     facts = RecordedReferences()
     needed = reverse(evaluation.dependencies)
     views = []

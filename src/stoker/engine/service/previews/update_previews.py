@@ -1,7 +1,7 @@
-"""What an update, or a delete, would do to each resource of a stack, and of those nested in it.
+"""Lists the effects of an update or delete on each resource, nested stacks included.
 
-The plans say it (:mod:`stoker.engine.execution.nested.preview_tree`); here they become lines to
-be read.
+The decisions are in the plans of :mod:`stoker.engine.execution.nested.preview_tree`. This module
+turns them into lines for users.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
 
 
 class UpdatePreviews:
-    """The lines of plans, with secrets masked; ``show_nested`` adds those of nested stacks."""
+    """Makes the lines of plans, with secrets masked; ``show_nested`` adds nested stacks."""
 
     def __init__(self, ports: Ports, masking: Masking, *, show_nested: bool) -> None:
         self._ports = ports
@@ -73,7 +73,7 @@ class UpdatePreviews:
         return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
-        """What a delete of a stack does."""
+        """Return the changes by a delete of a stack."""
         plan = await foresee_delete(stack_rows)
         rows = list(stack_rows.current.values())
         return await self._gone(stack_rows.stack, rows, places(plan), ())
@@ -125,7 +125,7 @@ class UpdatePreviews:
     def _added(
         self, stack: Stack, evaluation: Evaluation, name: str, above: tuple[str, ...]
     ) -> list[ChangeView]:
-        """The resources of a nested stack that there will be."""
+        """Return the resources that a nested stack will have."""
         child = evaluation.children.get(name)
         if child is None:
             return []
@@ -145,7 +145,7 @@ class UpdatePreviews:
         order: Mapping[str, Place],
         above: tuple[str, ...],
     ) -> list[ChangeView]:
-        """The resources of a stack that go; after each, those of its nested stack."""
+        """Return the deletes of a stack's resources, each followed by those of its nested stack."""
         changes = []
         for row in rows:
             line = self._line(stack, row, "deleted", Reason.NOT_WANTED, above)
@@ -154,7 +154,7 @@ class UpdatePreviews:
         return changes
 
     async def _below_deleted(self, row: Resource, path: tuple[str, ...]) -> list[ChangeView]:
-        """The resources of a nested stack that goes."""
+        """Return the deletes in the nested stack of a deleted resource."""
         child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
         if child is None or row.deletion_policy == DeletionPolicy.RETAIN:
             return []
@@ -176,7 +176,7 @@ def _of_node(line: ChangeView, node: Node, place: Place | None, differs: Compare
 
 
 def _telling(node: Node, differs: Compared | None) -> str | None:
-    """The property whose line tells most of a change."""
+    """Return the property whose position in the template explains a change best."""
     names = [*node.forcing]
     if differs is not None:
         names += [*differs.may_force, *(change.name for change in differs.changes)]
@@ -188,7 +188,7 @@ def _placed(line: ChangeView, place: Place | None) -> ChangeView:
 
 
 def _inside(foreseen: PreviewedStack, name: str) -> str:
-    """What happens in the nested stack of a resource."""
+    """Return whether the nested stack of a resource changes, if that is known."""
     below = foreseen.nested.get(name)
     if below is None:
         return UNKNOWN

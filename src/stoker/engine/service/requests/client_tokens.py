@@ -1,4 +1,4 @@
-"""Requests that a client may repeat: by the token of the first one, the others change nothing."""
+"""Recognizes repeated requests by the token of the client. A repeated request changes nothing."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class ClientTokens:
         self._ports = ports
 
     async def answered(self, caller: Caller) -> StackAddress | None:
-        """The stack of the request that was recorded with the caller's token; None for a new one.
+        """Return the stack of the request with the caller's token; None for a new token.
 
-        Raises AlreadyExistsError where that was another request.
+        Raises AlreadyExistsError if the token belongs to a different request.
         """
         if caller.client is None:
             return None

@@ -1,9 +1,10 @@
 """Evaluates requests: from a request to an input and its evaluation, fully checked.
 
-Takes what a client sent and, for an update, the input of the stack. Returns an input that can be
-stored, the evaluation of its template and, for a create, the row of the stack. Nothing is written.
-Everything that can be known before the first call to a cloud is checked here: the documents, quotas
-of resources, permissions on types, availability of services, and constraints on values.
+Takes the request of a client and, for an update, the input of the stack. Returns an input that can
+be stored, the evaluation of its template and, for a create, the row of the stack. Nothing is
+written. Everything that can be known before the first call to a cloud is checked here: the
+documents, quotas of resources, permissions on types, availability of services, and constraints on
+values.
 
 Called by operations and previews, so that a preview fails wherever the request would. Tested by
 tests/operations/test_requests.py and test_fetching.py.
@@ -97,7 +98,7 @@ async def evaluated_in_review(
 async def evaluated_adopt(
     ports: Ports, caller: Caller, request: StackRequest, document: str
 ) -> NewStack:
-    """Evaluate an adoption. What the request leaves open is read from the document."""
+    """Evaluate an adoption. Values that the request omits are read from the document."""
     stack_id = ports.ids.uuid()
     old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
     over = replace(request, existing=True, tags=request.tags or tags)
@@ -106,7 +107,7 @@ async def evaluated_adopt(
 
 
 async def require_free(ports: Ports, caller: Caller, name: str) -> None:
-    """Raise AlreadyExistsError for the name of a live stack. The store checks that again."""
+    """Raise AlreadyExistsError for the name of a live stack. The store checks the name again."""
     if await ports.store.find_stack(caller.project_id, name) is not None:
         raise name_taken(name)
 
@@ -147,7 +148,7 @@ async def _before(
 
 
 async def _check(ports: Ports, caller: Caller, stack: Stack, found: EvaluatedInput) -> None:
-    """Raise the errors that can be found before anything is done."""
+    """Raise the errors that can be found before the request is recorded."""
     evaluation, findings = found.evaluation, found.findings
     findings.raise_errors()
     require_types(ports.policy, caller, evaluation)

@@ -1,4 +1,4 @@
-"""Templates at addresses: fetched once, when a request is accepted, as if they had come with it."""
+"""Fetches templates at URLs, once, when a request is accepted. They are stored as its files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from stoker.kernel.errors import LimitExceededError, RequestError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
-MOST = 50
-"""Templates that are fetched for one request."""
+MOST = 50  # templates that are fetched for one request
 
 
 class EvaluatedInput(Struct, frozen=True):
@@ -26,8 +25,7 @@ class EvaluatedInput(Struct, frozen=True):
 
     given: Input
     evaluation: Evaluation
-    missing: Sequence[str]
-    """Addresses of templates that are still to be fetched; what is found wrong is known then."""
+    missing: Sequence[str]  # URLs of templates to fetch; no findings are collected before that
     findings: Diagnostics
 
 
@@ -53,12 +51,13 @@ async def with_fetched(
     found: EvaluatedInput,
     earlier: Evaluation | None,
 ) -> EvaluatedInput:
-    """The input with all templates that it names by address.
+    """Return the input with all templates that it names by URL, and with imported values.
 
     A failed fetch becomes a diagnostic of the evaluation. Raises LimitExceededError.
     """
     unreachable: dict[str, str] = {}
     fetched: dict[str, str] = {}
+    # A fetched template may name others, so evaluate again until none is missing.
     while missing := found.missing:
         if len(fetched) + len(unreachable) + len(missing) > MOST:
             raise LimitExceededError(
@@ -76,7 +75,7 @@ async def with_fetched(
     while names := found.evaluation.inputs.imports.missing - found.given.imports.keys():
         exports = await ports.store.exports.exports(stack.project_id, names)
         if not exports:
-            break  # what is wrong is found already
+            break  # The missing exports are diagnostics of the evaluation.
         imports = {each.name: each.value for each in exports}
         given = replace(found.given, imports={**found.given.imports, **imports})
         found = await ports.workers.compute(

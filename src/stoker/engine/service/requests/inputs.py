@@ -1,4 +1,4 @@
-"""From a request to the input that is recorded: with ``existing``, laid over what the stack has."""
+"""Turns a request into an input. With ``existing``, it is merged with the stack's input."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from stoker.template.source.source import Source, accept, read
 def input_of(
     input_id: str, stack_id: str, request: StackRequest, old: Input | None = None
 ) -> tuple[Input, Documents]:
-    """The input of a request, with the old one's parts where it says so; and its documents.
+    """Return the input of a request and its documents; with ``existing``, it keeps old values.
 
-    Raises :class:`stoker.kernel.errors.ValidationError` where there is no template, and
-    DiagnosticError for documents that are refused.
+    Raises :class:`stoker.kernel.errors.ValidationError` if there is no template, and
+    DiagnosticError for invalid documents.
     """
     source = _source(request, old)
     template = parse(source)
@@ -49,13 +49,13 @@ def input_of(
         given, environment = _restricted(given, environment, declared)
     given = replace(given, environment=stored(environment))
     if names or over:
-        # documents that are each valid may not be when merged
+        # Documents that are valid on their own may be invalid when merged.
         parse_environment(given.environment)
     return given, Documents(template, environment)
 
 
 def _source(request: StackRequest, old: Input | None) -> Source:
-    """The template of the request, or the one that the stack has."""
+    """Return the template of the request, or else that of the stack."""
     if request.template is None:
         if old is None or not request.existing:
             raise ValidationError("No template specified", BAD_REQUEST)
@@ -67,9 +67,9 @@ def _source(request: StackRequest, old: Input | None) -> Source:
 def _over(
     old: Input, given: Input, environment: Environment, clear: Collection[str]
 ) -> tuple[Input, Environment]:
-    """The new input laid over the old one, but for the old parameters that are cleared.
+    """Merge the new input into the old one, without the old parameters to clear.
 
-    Whatever is newer holds: a value in the new environment replaces one that was given before.
+    Newer values win: a value in the new environment replaces an old parameter of the request.
     """
     gone = {*clear, *environment.parameters}
     kept = {name: value for name, value in old.parameters.items() if name not in gone}
@@ -84,7 +84,7 @@ def _over(
 def _environment_over(
     before: Environment, given: Environment, clear: Collection[str]
 ) -> Environment:
-    """The old environment with the new one laid over it, section by section."""
+    """Merge the new environment into the old one, section by section."""
     kept = {name: value for name, value in before.parameters.items() if name not in clear}
     registry = {**before.resource_registry, **given.resource_registry}
     inner = {
@@ -106,7 +106,10 @@ def _environment_over(
 def _restricted(
     given: Input, environment: Environment, declared: Collection[str]
 ) -> tuple[Input, Environment]:
-    """Without the values that the template has no use for: who keeps the rest need not know it."""
+    """Drop values of parameters that the template does not declare.
+
+    A client that keeps the old values cannot know which of them a new template still declares.
+    """
     parameters = {k: v for k, v in given.parameters.items() if k in declared}
     inner = {k: v for k, v in environment.parameters.items() if k in declared}
     return replace(given, parameters=parameters), replace(environment, parameters=inner)

@@ -1,4 +1,4 @@
-"""Protections that users set on their stacks: against deletion, and against kinds of updates."""
+"""Protections of stacks against deletion, and against kinds of updates."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from stoker.kernel.values import replace
 
 
 class UpdateRules(Struct, frozen=True):
-    """The stack policy that an update obeys, and the protection that it leaves behind."""
+    """The stack policy for an update, and the protection that it leaves behind."""
 
-    of_update: Mapping[str, Any]
-    """The policy for the update itself."""
+    of_update: Mapping[str, Any]  # policy for the update itself
     before: Protection
-    new: tuple[Protection, ...] = ()
-    """The protection from now on, if the update changes it."""
+    new: tuple[Protection, ...] = ()  # protection from now on, if the update changes it
 
 
 def protection_of(stack: Stack, request: StackRequest) -> tuple[Protection, ...]:
@@ -74,9 +72,9 @@ class Protections:
         return await self._ports.store.protections.protection(stack.id)
 
     async def keep(self, caller: Caller, address: StackAddress, *, keeps: bool) -> None:
-        """Protect a stack against deletion, or end that.
+        """Protect a stack against deletion, or remove the protection.
 
-        Raises NotSupportedError for a nested stack, which is deleted with the stack around it.
+        Raises NotSupportedError for a nested stack, which is deleted with its root stack.
         """
         stack = await self._finder.at(caller, address)
         if stack.parent_id is not None:

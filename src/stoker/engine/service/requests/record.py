@@ -1,8 +1,8 @@
-"""Records new stacks, with the credentials that they act by after the request.
+"""Records new stacks, with credentials for deferred work.
 
 Takes a change that adds one stack, without credentials. Grants credentials (for instance a trust),
-adds them to the stack, and commits the change. Either the stack is recorded with credentials that
-are valid, or they are revoked, unless it is unknown whether the stack was recorded.
+adds them to the stack, and commits the change. If the stack is not recorded, the credentials are
+revoked, unless it is unknown whether it was recorded.
 
 Called for creates, adoptions and first change sets. Tested by tests/isolation/test_trusts.py and
 tests/identity/test_trusts.py.
@@ -26,14 +26,14 @@ _ATTEMPTS = 5
 
 
 class _TrustRevokedError(Exception):
-    """The last stack that acted by the credentials was deleted after they were granted."""
+    """The last other stack with the credentials was deleted after they were granted."""
 
 
 async def record_new_stack(ports: Ports, caller: Caller, change: PublicChange) -> None:
     """Commit a change with one new stack, which acts for the caller from now on.
 
-    Raises what the guards of the change raise, and UnavailableError if the trusts of the user are
-    revoked each time before the stack is recorded.
+    Raises the errors of the change's guards, and UnavailableError if the user's trusts are revoked
+    on every attempt.
     """
     (stack,) = records_of(change, Stack)
     for _ in range(_ATTEMPTS):

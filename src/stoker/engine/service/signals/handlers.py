@@ -8,8 +8,8 @@ chooses between them:
 - an operation signal starts an operation: a scaling, a restart, or a run of a workflow;
 - a wait signal is stored for resources that wait for it.
 
-Each handler reads what it needs and writes one change, or raises and writes nothing but an event.
-Called by ``SignalService``. Tested by tests/operations/test_operations.py, test_reactions.py and
+Each handler reads its rows and writes one change, or raises and writes only an event. Called by
+``SignalService``. Tested by tests/operations/test_operations.py, test_reactions.py and
 test_walks.py, tests/hooks, tests/scaling and tests/software.
 """
 

@@ -19,8 +19,7 @@ from stoker.schema.resource_type import Deploys, can
 from stoker.schema.software import Deployment
 from stoker.template.versions import CFN
 
-MOST_TRIES = 50
-"""Attempts at a change that conflicts with changes of other processes."""
+MOST_TRIES = 50  # attempts at a change that conflicts with changes of other processes
 
 
 class ConcurrentUpdateError(Exception):

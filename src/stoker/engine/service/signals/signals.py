@@ -2,11 +2,11 @@
 
 Takes a caller, the name of a resource and details. A signal becomes a row together with its event;
 the driver of the stack is notified, and gives the stored signals to the resources that wait for
-them. A client may repeat a signal: the type of the resource sees all stored signals, and decides
-what a repeated one means.
+them. A client may repeat a signal. The type of the resource sees all stored signals, and decides
+about the meaning of a repeated one.
 
-Called by the REST API, the AWS API, signed URLs and queues. What a signal does depends on its kind;
-see ``handlers``. Tested by tests/operations/test_operations.py, test_creation_policies.py and
+Called by the REST API, the AWS API, signed URLs and queues. The effect of a signal depends on its
+kind; see ``handlers``. Tested by tests/operations/test_operations.py, test_creation_policies.py and
 tests/hooks.
 """
 
@@ -48,8 +48,8 @@ class SignalService:
     def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
         self._finder = finder
+        # By resource: its signals are read, checked and stored one at a time.
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        """By resource: its signals are read, checked and stored one at a time."""
 
     async def signal(
         self,

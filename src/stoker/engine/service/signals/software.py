@@ -1,7 +1,7 @@
 """Software configs and deployments, for a caller.
 
-They belong to a project. What a deployment is about to become is judged in the transaction that
-records it; if it is one of a stack's resource, the stack is told.
+They belong to a project. Each change is checked in the transaction that records it. If the
+deployment belongs to a resource, the driver of its stack is notified.
 """
 
 from __future__ import annotations
@@ -33,16 +33,14 @@ from stoker.schema.software import (
 
 
 class Software:
-    """Configs and deployments of a caller's project; admins see all that they name."""
+    """Configs and deployments of a caller's project; admins may name those of any project."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._store = ports.store.software
 
     async def create_config(self, caller: Caller, given: Mapping[str, Any]) -> SoftwareConfig:
-        """Record a config; ``given`` has fields of one. Raises ValidationError for inputs and
-        outputs.
-        """
+        """Record a config from its fields. Raises ValidationError for malformed inputs."""
         config = SoftwareConfig(
             id=self._ports.ids.uuid(),
             project_id=caller.project_id,
@@ -64,7 +62,7 @@ class Software:
         return config
 
     async def config(self, caller: Caller, config_id: Any) -> SoftwareConfig:
-        """One config."""
+        """Return a config. Raises NotFoundError."""
         found = None
         if isinstance(config_id, str):
             found = await self._store.config(_scope(caller), config_id)
@@ -75,11 +73,11 @@ class Software:
     async def configs(
         self, caller: Caller, page: Page, *, all_projects: bool
     ) -> Sequence[SoftwareConfig]:
-        """The configs of the caller's project, or of all, without their content."""
+        """Return the configs of the project, or of all projects, without their contents."""
         return await self._store.list_configs(None if all_projects else caller.project_id, page)
 
     async def delete_config(self, caller: Caller, config_id: str) -> None:
-        """Drop a config. Raises ValidationError for one that deployments refer to."""
+        """Delete a config. Raises ValidationError if deployments refer to it."""
         await self.config(caller, config_id)
 
         def guard(inside: TransactionReader) -> None:
@@ -97,7 +95,7 @@ class Software:
         )
 
     async def create_deployment(self, caller: Caller, given: Mapping[str, Any]) -> Deployment:
-        """Record a deployment; ``given`` has fields of one."""
+        """Record a deployment from its fields."""
         config = await self.config(caller, given.get("config_id"))
         deployment = Deployment(
             id=self._ports.ids.uuid(),
@@ -122,7 +120,7 @@ class Software:
         return deployment
 
     async def deployment(self, caller: Caller, deployment_id: str) -> Deployment:
-        """One deployment."""
+        """Return a deployment. Raises NotFoundError."""
         found = await self._store.deployment(_scope(caller), deployment_id)
         if found is None:
             raise _no_deployment(deployment_id)
@@ -131,13 +129,13 @@ class Software:
     async def deployments(
         self, caller: Caller, server_id: str | None, page: Page
     ) -> Sequence[Deployment]:
-        """The deployments of the caller's project, to one server or to all."""
+        """Return the deployments of the caller's project, to one server or to all."""
         return await self._store.list_deployments(caller.project_id, server_id, page)
 
     async def update_deployment(
         self, caller: Caller, deployment_id: str, changes: Mapping[str, Any]
     ) -> Deployment:
-        """Change fields of a deployment, and tell whoever waits for it."""
+        """Change fields of a deployment, and notify the server and the stack that wait for it."""
         if "config_id" in changes:
             await self.config(caller, changes["config_id"])
         for _ in range(MOST_TRIES):
@@ -165,7 +163,7 @@ class Software:
         )
 
     async def delete_deployment(self, caller: Caller, deployment_id: str) -> None:
-        """Drop a deployment."""
+        """Delete a deployment."""
         known = await self.deployment(caller, deployment_id)
 
         def guard(inside: TransactionReader) -> None:
@@ -178,9 +176,9 @@ class Software:
         await publish(self._ports, known.project_id, known.server_id)
 
     async def metadata(self, caller: Caller, server_id: str) -> Sequence[SoftwareConfig]:
-        """The configs of a server's deployments, in their order.
+        """Return the configs of a server's deployments, in their order.
 
-        Stack users see those of the server that they were made for, and none of others.
+        A stack user only sees those of the server that it was created for.
         """
         project_id = caller.project_id
         if caller.is_stack_user:
@@ -191,7 +189,7 @@ class Software:
         return await deployments_of(self._ports, project_id, server_id)
 
     async def _owner_of(self, caller: Caller, server_id: str) -> str | None:
-        """The project of the server that a stack user was made for."""
+        """Return the project of a server if the stack user was created for it, or None."""
         for project_id in await self._store.projects_of_users(caller.project_id):
             for row in await self._store.standing_for(project_id, server_id):
                 if row.data.get("user_id") == caller.user_id:
@@ -201,7 +199,7 @@ class Software:
     def _require_bytes(
         self, caller: Caller, inside: TransactionReader, new: SoftwareConfig | Deployment
     ) -> None:
-        """Raise LimitExceededError where the project may not keep the new record."""
+        """Raise LimitExceededError if the new record exceeds the project's limit of bytes."""
         most = self._ports.limits.software_bytes_per_project
         if caller.is_admin or most < 0:
             return

@@ -11,9 +11,9 @@ from stoker.schema.resource_type import GrantsAccess, can
 
 
 def require_readable(caller: Caller, session: StackRows, row: Resource) -> None:
-    """Raise ForbiddenError for a stack user who asks for a resource that it may not read.
+    """Raise ForbiddenError for a stack user that may not read a resource.
 
-    It may read the one that it was made for, and those that its own resource grants.
+    A stack user may read the resource that it was created for, and those that this resource grants.
     """
     if is_own(caller, row):
         return

@@ -1,4 +1,4 @@
-"""Resource types whose services a cloud has."""
+"""Checks which resource types a cloud has services for."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from stoker.schema.resource_type import ResourceType
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
+# Every cloud has them: they are not looked up.
 _EVERYWHERE = frozenset({"compute", "identity", "image", "network"})
-"""Services that every cloud has: they are not looked up."""
 
 
 async def unavailable(
     ports: Ports, stack: Stack, types: Collection[ResourceType]
 ) -> Mapping[str, str]:
-    """Return the unavailable ones of some types in the cloud of a stack, with the reason.
+    """Return the reasons by name for those types that the cloud of a stack does not offer.
 
-    The caller is that of ``stack``. Types whose availability is unknown count as available.
+    The stack's credentials are used. Types of unknown availability count as available.
     """
     wanted = {
         type_.type_name: (type_.service, type_.extension)
@@ -41,7 +41,7 @@ async def unavailable(
 
 
 async def require_services(ports: Ports, stack: Stack, evaluation: Evaluation) -> None:
-    """Raise DiagnosticError for resources, nested ones too, whose service the cloud lacks."""
+    """Raise DiagnosticError for resources whose service the cloud lacks, nested ones included."""
     used = [*_used(evaluation)]
     reasons = await unavailable(ports, stack, [type_ for _, _, type_ in used])
     found = []

@@ -1,7 +1,7 @@
 """Checks that a request must pass, most of them inside the transaction that records it.
 
-The evaluation of a request takes a while, and other requests are accepted meanwhile, by this
-process or by another. So what the request was evaluated by is checked again inside the transaction.
+The evaluation of a request takes a while. Other requests are accepted in the meantime, by this
+process or by another. So the conditions of the request are checked again in the transaction.
 
 A check is a function whose first argument is the reader of that transaction; its other arguments
 are bound with ``partial``. It returns nothing, or raises the error that the client receives. The
@@ -46,7 +46,7 @@ from stoker.kernel.json.text import dumps
 
 
 class AlreadyDoneError(Exception):
-    """The stack is in the requested state already, or on the way to it."""
+    """The stack is in the requested state already, or an operation to it is open."""
 
 
 def live(inside: TransactionReader, stack: Stack) -> Stack:
@@ -107,9 +107,10 @@ def require_deletable(inside: TransactionReader, *, stack: Stack) -> None:
 
 
 def require_disposable(inside: TransactionReader, stack: Stack) -> None:
-    """Raise NotSupportedError for a stack that must be kept.
+    """Raise an error for a stack that must not be deleted.
 
-    It is protected, nested in a protected one, or others import its exports.
+    It is protected (NotSupportedError), nested in a protected one, or other stacks import its
+    exports (ExportInUseError).
     """
     require_not_imported(inside, stack)
     if inside.protection(stack.root_id or stack.id).keeps:
@@ -119,7 +120,7 @@ def require_disposable(inside: TransactionReader, stack: Stack) -> None:
 
 
 def is_in_review(stack: Stack) -> bool:
-    """Return whether nothing of the stack exists yet but its change sets."""
+    """Return whether the stack has change sets and nothing else yet."""
     return (stack.action, stack.requested) == (Action.INIT, None)
 
 
@@ -213,13 +214,13 @@ def require_same_cancellable(
 
 
 def most_stacks(limits: Limits, caller: Caller) -> int | None:
-    """Return the most stacks that the caller's project may have; None for any number."""
+    """Return the number of stacks that the caller's project may have; None for no limit."""
     most = limits.stacks_per_project
     return None if caller.is_admin or most < 0 else most
 
 
 def require_room(count: int, most: int) -> None:
-    """Raise LimitExceededError for a project that has all the stacks that it may have."""
+    """Raise LimitExceededError if a project has as many stacks as it may have."""
     if count >= most:
         raise LimitExceededError(
             f"You have reached the maximum stacks per tenant, {most}. Delete stacks of this project"

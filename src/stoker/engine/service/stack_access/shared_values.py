@@ -1,4 +1,4 @@
-"""Values that stacks share by exports, and the checks of their names and use."""
+"""Values that stacks share by exports, with checks of their names and uses."""
 
 from __future__ import annotations
 

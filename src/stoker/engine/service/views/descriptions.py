@@ -28,7 +28,7 @@ class Descriptions:
     async def validate(
         self, caller: Caller, request: StackRequest, *, show_nested: bool = False
     ) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
-        """The description that the API's validate call answers, and warnings. Raises on errors."""
+        """Return the description for the API's validate call, and warnings. Raises on errors."""
         evaluation, findings = await self._validated(caller, request)
         warnings = [d for d in findings if d.severity is not Severity.ERROR]
         description = await self._ports.workers.compute(
@@ -65,7 +65,7 @@ class Descriptions:
         return evaluation, findings
 
     async def unavailable(self, caller: Caller, names: Sequence[str]) -> Mapping[str, str]:
-        """Those of the types for which the caller's cloud has no service, and why."""
+        """Return the reasons by name for those types that the caller's cloud does not offer."""
         stack = new_stack(self._ports, caller, "types", StackRequest())
         found = [self._ports.types.find(name) for name in names]
         return await unavailable(self._ports, stack, [each for each in found if each is not None])
@@ -73,7 +73,7 @@ class Descriptions:
     async def beginning_with(self, pattern: str, names: Sequence[str]) -> Sequence[str]:
         """Return the names whose start matches a regular expression of a user.
 
-        One that is malformed, or takes too long, matches nothing.
+        A pattern that is malformed, or takes too long, matches nothing.
         """
         helpers = self._ports.helpers
 

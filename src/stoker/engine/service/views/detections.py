@@ -1,6 +1,7 @@
-"""Detections of drift: comparisons with live objects in the background, with stored results.
+"""Detections of drift: compares live objects in the background, and stores the results.
 
-A detection changes nothing, so one whose process has died is simply reported as failed.
+A detection changes nothing, so it is not resumed after a crash. If its process died, it is reported
+as failed.
 """
 
 from __future__ import annotations
@@ -23,9 +24,8 @@ from stoker.kernel.values import replace
 
 log = Log(__name__)
 
-MOST = 20
-"""Detections that run at the same time."""
-_GRACE = 60.0
+MOST = 20  # detections that run at the same time
+_GRACE = 60.0  # seconds after the longest comparison, for reads of the store
 
 
 class Detections:
@@ -81,7 +81,7 @@ class Detections:
         await self._store.commit(PublicChange(detection.stack_id, puts=(ended,)))
 
     async def show(self, caller: Caller, detection_id: str) -> tuple[Detection, StackAddress]:
-        """A detection, and its stack. Raises NotFoundError."""
+        """Return a detection, and the address of its stack. Raises NotFoundError."""
         found = await self._store.detections.detection(detection_id)
         stack = None if found is None else await self._store.stack(found.stack_id)
         if found is None or stack is None:
@@ -93,7 +93,7 @@ class Detections:
         return found, stack.address
 
     async def latest(self, caller: Caller, address: StackAddress) -> Detection | None:
-        """The newest detection of a stack that has found something."""
+        """Return the newest detection of a stack that compared its objects, or None."""
         stack = await self._finder.at(caller, address)
         return await self._store.detections.latest(stack.id)
 

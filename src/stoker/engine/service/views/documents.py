@@ -1,4 +1,4 @@
-"""Stacks and resources as documents, in the form that Heat gives them: of exports and snapshots."""
+"""Stacks and resources as documents in Heat's format, for exports and snapshots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def stack_document(
         "action": state["action"],
         "status": state["status"],
         "environment": environment,
-        # nested stacks have those of the stack around them
+        # Nested stacks use the files of their root stack.
         "files": dict(given.files) if stack.parent_id is None else {},
         "template": given.template,
         "resources": resources,

@@ -24,8 +24,7 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ActionInProgressError
 from stoker.kernel.logs.masking import Masking
 
-LONGEST = 120.0
-"""Seconds after which objects that were not read yet are reported as not compared."""
+LONGEST = 120.0  # seconds; objects not read by then are reported as not compared
 
 
 class DriftReports:
@@ -39,10 +38,10 @@ class DriftReports:
     async def report(
         self, caller: Caller, address: StackAddress, only: Collection[str] | None = None
     ) -> Sequence[DriftView]:
-        """Return each resource with its differences, nested stacks included; or some of the stack.
+        """Return each resource with its differences, nested stacks included, or those in ``only``.
 
-        Raises ActionInProgressError for a stack that is changing, NotFoundError for a name that
-        it does not have.
+        Raises ActionInProgressError for a stack that is changing, NotFoundError for an unknown
+        name.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)
@@ -65,7 +64,7 @@ class DriftReports:
         return found
 
     async def _tree(self, stack: Stack) -> AsyncIterator[Stack]:
-        """The stack, then those nested in it."""
+        """Yield the stack, then its nested stacks."""
         pending = [stack]
         while pending:
             each = pending.pop(0)
@@ -74,9 +73,7 @@ class DriftReports:
             pending += await self._store.children(each.id)
 
     async def _require_quiet(self, stack: Stack) -> None:
-        """Raise ActionInProgressError for a stack that is being changed, or was since it was
-        read.
-        """
+        """Raise ActionInProgressError if a stack has an open operation, or was changed."""
         now, queue = await self._store.stack(stack.id), await self._store.queue(stack.id)
         same = now is not None and (now.input_id, now.fencing_token, now.updated_at) == (
             stack.input_id,

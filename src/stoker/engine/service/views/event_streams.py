@@ -1,7 +1,7 @@
-"""Events as they happen, for clients that keep a connection open.
+"""Streams of events, for clients that keep a connection open.
 
-A stream buffers nothing: unread events are in the store, and are read when the client takes more.
-It is woken by commits, and polls now and then for those of other processes.
+A stream buffers nothing: unread events stay in the store, and are read when the client reads on.
+Commits of this process wake the stream; it also polls for those of other processes.
 """
 
 from __future__ import annotations
@@ -26,37 +26,28 @@ from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.values import replace
 
-MOST, MOST_OF_PROJECT = 500, 100
-"""Streams that are open."""
-AT_ONCE = 100
-"""Events that are read at a time."""
-HEARTBEAT = 10.0
-"""Seconds after which a stream without events sends a sign of life."""
-LONGEST = 600.0
-"""Seconds after which a stream ends, and its client has to show a valid token again."""
-_PAUSE = 0.05
-"""Seconds in which what happens is collected."""
+MOST, MOST_OF_PROJECT = 500, 100  # open streams, in all and of a project
+AT_ONCE = 100  # events that one read returns
+HEARTBEAT = 10.0  # seconds after which a stream without events sends a heartbeat
+LONGEST = 600.0  # seconds; the client has to authenticate again then
+_PAUSE = 0.05  # seconds in which events are collected
 
 
 class Told(Struct, frozen=True):
-    """One message of a stream; neither field set is a sign of life."""
+    """One message of a stream. It is a heartbeat if neither field is set."""
 
     events: Sequence[EventView] = ()
-    end: StackView | None = None
-    """The stack at rest: nothing more comes."""
+    end: StackView | None = None  # the stack at rest, as the last message
 
 
 @dataclass(slots=True)
 class _Stream:
-    """One client that listens."""
+    """The stream of one client."""
 
-    query: EventQuery
-    """The events that were not sent yet."""
+    query: EventQuery  # selects the events that were not sent yet
     news: asyncio.Event = field(default_factory=asyncio.Event)
-    listens_to: frozenset[str] = frozenset()
-    """Stacks."""
-    begun: bool = False
-    """Something was sent, at least a sign of life."""
+    listens_to: frozenset[str] = frozenset()  # ids of stacks
+    begun: bool = False  # a message was sent, at least a heartbeat
 
 
 class EventStreams(Observer):
@@ -66,26 +57,24 @@ class EventStreams(Observer):
         self._ports = ports
         self._finder = finder
         self._views = views
-        self._open: Counter[str] = Counter()
-        """By project."""
-        self._listening: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        """By stack, whom to wake."""
+        self._open: Counter[str] = Counter()  # by project
+        self._listening: defaultdict[str, set[asyncio.Event]] = defaultdict(set)  # by stack id
         self._closing = False
         ports.store.observe(self)
 
     def committed(self, change: Change, *, certain: bool) -> None:
-        """Wake the streams of the stacks that it is about."""
+        """Wake the streams of the stacks that the change concerns."""
         if self._listening:
             self.hear({change.stack_id, *(event.stack_id for event in records_of(change, Event))})
 
     def hear(self, stack_ids: Iterable[str]) -> None:
-        """There are events of these stacks."""
+        """Wake the streams of stacks that have new events."""
         for stack_id in stack_ids:
             for news in self._listening.get(stack_id, ()):
                 news.set()
 
     def close(self) -> None:
-        """End all streams: their clients continue elsewhere, or later."""
+        """End all streams. Their clients connect again, here or to another process."""
         self._closing = True
         for listening in self._listening.values():
             for news in listening:
@@ -94,23 +83,24 @@ class EventStreams(Observer):
     async def follow(
         self, caller: Caller, address: StackAddress, query: EventQuery, *, until_end: bool
     ) -> AsyncIterator[Told]:
-        """The events after the marker of a query, oldest first, then those that happen.
+        """Yield the events after the marker of a query, oldest first, then new ones as they happen.
 
-        With ``until_end`` the last message is the stack, once its operations have ended. Raises
-        NotFoundError, and LimitExceededError where too many streams are open.
+        With ``until_end``, the last message is the stack, sent once its operations have ended.
+        Raises NotFoundError, and LimitExceededError if too many streams are open.
         """
         self._enter(caller.project_id)
         stream = _Stream(query)
         ends_at = asyncio.get_running_loop().time() + LONGEST
         try:
             while not self._closing and asyncio.get_running_loop().time() < ends_at:
+                # Clear the flag before reading. A commit during the read sets it again.
                 stream.news.clear()
                 try:
                     told = await self._next(caller, address, stream, until_end=until_end)
                 except StoreError as fault:
                     if not (fault.passing and stream.begun):
                         raise
-                    told = Told()  # missed events are sent later
+                    told = Told()  # The marker is unchanged, so missed events are sent later.
                 stream.begun = True
                 yield told
                 if told.end is not None:
@@ -154,7 +144,7 @@ class EventStreams(Observer):
     async def _read(
         self, stack: Stack, known: Mapping[str, Stack], query: EventQuery
     ) -> list[EventView]:
-        # after an event that was tidied away comes all that is left
+        # If the event of the marker was deleted, this returns all remaining events.
         page = Page(limit=AT_ONCE, marker=query.page.marker, descending=False)
         found = await self._ports.store.events(list(known), replace(query, page=page))
         root = stack.address if query.nested_depth else None
@@ -163,6 +153,6 @@ class EventStreams(Observer):
 
 
 def _is_busy(stack: Stack) -> bool:
-    """Return whether something is done to a stack, or about to be."""
+    """Return whether a stack has an operation in progress, or one that waits to start."""
     waits = stack.requested is not None and stack.deleted_at is None
     return waits or stack.status is Status.IN_PROGRESS

@@ -1,7 +1,7 @@
 """Explanations of the state of a stack: causes of waits, failures and replacements.
 
-The search goes down through nested stacks to those resources that the others wait for, or that
-failed first; they have the cloud's own words.
+The search descends through nested stacks to the resources that the others wait for, or that failed
+first. Their texts include the messages of the cloud.
 """
 
 from __future__ import annotations
@@ -35,13 +35,11 @@ from stoker.kernel.diagnostics import DiagnosticError, Position
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
 
-MOST = 100
-"""Causes that are reported of a stack."""
-_EVENTS = 200
-"""Events among which the failures of what is gone are looked for."""
+MOST = 100  # causes that one explanation reports
+_EVENTS = 200  # newest events that are searched for failures of deleted resources
 _REQUEST = re.compile(r"\breq-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
-_ABORTED = " aborted: "
-"""In the reason of what was given up because something else had failed."""
+_ABORTED = " aborted: "  # part of the reason of a resource that was aborted since another failed
+# Causes of replacements that no property forced.
 _WHY_REPLACED = {
     Reason.TYPE: "a different resource type manages it now",
     Reason.UNHEALTHY: "it was marked unhealthy",
@@ -49,7 +47,6 @@ _WHY_REPLACED = {
     Reason.DELETED: "its object was gone",
     Reason.UNFINISHED: "an earlier action on it was interrupted",
 }
-"""Reasons that no property is behind."""
 
 
 class Explanations:
@@ -64,9 +61,7 @@ class Explanations:
         return await self._explained(await self._finder.at(caller, address), None)
 
     async def resource(self, caller: Caller, address: StackAddress, name: str) -> Explanation:
-        """Explain the state of a resource. Raises NotFoundError for one that the stack does not
-        have.
-        """
+        """Explain the state of a resource. Raises NotFoundError if the stack does not have it."""
         return await self._explained(await self._finder.at(caller, address), name)
 
     async def _explained(self, stack: Stack, name: str | None) -> Explanation:
@@ -76,6 +71,7 @@ class Explanations:
         if name is None and not causes:
             causes = await self._of_the_past(stack)
         failed = any(cause.kind is CauseKind.FAILED for cause in causes)
+        # Resources that were aborted by a failure add nothing to it.
         told = [cause for cause in causes if not (failed and cause.kind is CauseKind.ABORTED)]
         shown = await with_mentioned_objects(self._ports, stack, told[:MOST])
         since = stack.updated_at or stack.created_at
@@ -88,7 +84,7 @@ class Explanations:
         )
 
     async def _of_the_past(self, stack: Stack) -> list[Cause]:
-        """The failures of resources that are gone, as after a rollback."""
+        """Return the failures of resources that no longer exist, as after a rollback."""
         if stack.action is not Action.ROLLBACK and stack.status is not Status.FAILED:
             return []
         page = Page(limit=_EVENTS, descending=True)
@@ -119,18 +115,17 @@ class Explanations:
 
 
 class _Tree:
-    """Looks for causes, down the tree."""
+    """Searches for causes, down the tree of nested stacks."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
         self._left = MOST
-        self.is_cut = False
-        """Whether some nested stack was not looked into."""
+        self.is_cut = False  # some causes were left out
 
     async def causes(
         self, stack: Stack, operation: Operation | None, above: tuple[str, ...], only: str | None
     ) -> list[Cause]:
-        """The causes in a stack and those nested in it, or of one resource."""
+        """Return the causes in a stack and its nested stacks, or those of one resource."""
         rows = await self._ports.store.resources(stack.id)
         stack_rows = StackRows(self._ports, stack, rows)
         found: list[Cause] = []
@@ -170,9 +165,7 @@ class _Tree:
         return found
 
     async def _settled(self, stack: Stack, rows: Sequence[Resource], name: str) -> Cause:
-        """Return the cause of the state of a resource that waits for nothing. Raises
-        NotFoundError.
-        """
+        """Return the cause for a resource that waits for nothing. Raises NotFoundError."""
         known = current_rows(rows)
         if all(row.name != name for row in known):
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
@@ -181,7 +174,7 @@ class _Tree:
         return _settled(stack, row_of(known, name, stack), ())
 
     async def _below(self, row: Resource, above: tuple[str, ...]) -> list[Cause]:
-        """The causes in the nested stack of a row."""
+        """Return the causes in the nested stack of a row."""
         child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
         if child is None:
             return []
@@ -194,7 +187,7 @@ class _Tree:
     async def _placed(
         self, stack: Stack, found: Sequence[Cause], above: tuple[str, ...]
     ) -> list[Cause]:
-        """The causes with their places; those in stacks without a document have their holder's."""
+        """Return the causes with positions in the user's documents."""
         depth = len(above)
         wanted = {
             cause.path[depth]: next(iter(cause.because_of), None)
@@ -206,7 +199,7 @@ class _Tree:
         try:
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
         except (DiagnosticError, RequestError):
-            return list(found)  # an input that is gone, or unreadable
+            return list(found)  # The input was deleted, or is unreadable.
         places = await self._ports.workers.compute(lambda: positions_of(evaluation, wanted))
 
         def place(cause: Cause) -> Position | None:
@@ -336,6 +329,6 @@ def _kind_of_failure(reason: str) -> CauseKind:
 
 
 def _request_in(text: str) -> str | None:
-    """The id of the request that a cloud's answer names."""
+    """Return the id of the request that a cloud's response names."""
     found = _REQUEST.search(text)
     return None if found is None else found[0]

@@ -1,8 +1,8 @@
 """Live attributes of objects, for requests that show a stack.
 
-Heat resolves attributes on request. So does this service, as long as the reads are cheap: few
-objects, for a short time, once for all requests within some seconds, and never while the stack is
-being changed. An answer has either only live attributes, or only recorded ones with a note.
+Heat reads attributes on request. This service does as well, as long as the reads are cheap: of few
+objects, with a short timeout, once for all requests within a few seconds, and never while the stack
+is being changed. A response has either only live attributes, or only recorded ones with a note.
 """
 
 from __future__ import annotations
@@ -27,32 +27,28 @@ from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
-MOST = 20
-"""Objects that one answer reads."""
-LONGEST = 2.0
-"""Seconds that an answer waits for them."""
-KEPT = 5.0
-"""Seconds for which what was read is shown again."""
+MOST = 20  # objects that one response reads
+LONGEST = 2.0  # seconds that a response waits for reads
+KEPT = 5.0  # seconds for which a read is reused
 
 _Key = tuple[str, int, frozenset[str]]
 
 
 class Shown(Struct, frozen=True):
-    """Rows with their attributes as they are now, or as they are recorded."""
+    """Rows with their live or recorded attributes."""
 
-    rows: Mapping[str, Resource]
-    """By name: those that were asked for."""
-    note: str | None = None
-    """That and why some are only recorded, and since when."""
+    rows: Mapping[str, Resource]  # requested rows by name
+    note: str | None = None  # why some attributes are only recorded, and since when
 
 
 class LiveAttributes:
-    """Reads attributes for those who look."""
+    """Reads and caches live attributes."""
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
+        # Reads with the time at which they expire. The result is the attributes, or the reason of a
+        # failed read.
         self._kept: dict[_Key, tuple[float, asyncio.Future[Mapping[str, Any] | str]]] = {}
-        """Readings under way or done: when they count no more, and attributes or what was wrong."""
 
     async def of(self, stack_rows: StackRows, names: Iterable[str]) -> Shown:
         """Return the rows of these names with the live attributes of their objects."""
@@ -88,7 +84,7 @@ class LiveAttributes:
         return await self._ports.workers.compute(compute)
 
     async def _read(self, stack_rows: StackRows, rows: list[Resource]) -> Mapping[str, Any] | str:
-        """Attributes by row, or why they were not read."""
+        """Return the attributes by row id, or the reason why they were not read."""
         stack = stack_rows.stack
         if _is_moving(stack):
             return "the stack is being changed"
@@ -100,7 +96,7 @@ class LiveAttributes:
         if key not in self._kept:
             reading = asyncio.ensure_future(self._ask(stack_rows, rows, now + LONGEST))
             self._kept[key] = (now + KEPT, reading)
-        # who goes away takes nothing from others who wait for the same
+        # Other requests may wait for the same read. A cancelled request must not end it.
         return await asyncio.shield(self._kept[key][1])
 
     async def _ask(

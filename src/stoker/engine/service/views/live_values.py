@@ -1,10 +1,9 @@
 """Values of resources that are not in their rows.
 
 Some values change without an operation. Resources of the template that no operation has started
-have no row. The orchestration API lists them as INIT_COMPLETE from the moment at which the stack is
-accepted, as Heat does: clients can then show progress and wait for a resource by its name. They
-come from the evaluation of the input in force, which is needed only while the stack has not reached
-that input.
+have no row. The orchestration API lists them as INIT_COMPLETE as soon as the stack is accepted, as
+Heat does: clients can then show progress and wait for a resource by its name. They are read from
+the evaluation of the input in force, which is only needed until the stack has reached that input.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
 def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ()) -> dict[str, Any]:
     """Return the wanted, the declared and the other recorded attributes of a resource.
 
-    Those of a template are its outputs. Other recorded values of a nested stack, such as those of
-    its resources, serve references: they are only shown when wanted.
+    The attributes of a template are its outputs. Other recorded values of a nested stack, such as
+    those of its resources, serve references, and are only shown when wanted.
     """
     type_ = session.type_of(row)
     recorded = refreshed(session, row).attributes
@@ -58,7 +57,7 @@ def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ())
 
 
 def refreshed(session: StackRows, row: Resource) -> Resource:
-    """Return the row with fresh attributes that change on their own and need no cloud."""
+    """Return the row with current values of attributes that change without a call to the cloud."""
     type_ = session.type_of(row) if row.physical_id is not None else None
     if type_ is None or not can(type_, Reads) or type_.service_for(row.properties) is not None:
         return row
@@ -71,7 +70,7 @@ def refreshed(session: StackRows, row: Resource) -> Resource:
 
 
 async def unstarted(ports: Ports, stack: Stack, rows: Sequence[Resource]) -> list[Resource]:
-    """Rows for the resources of a stack that are in none of its ``rows``, in template order."""
+    """Return rows for the stack's resources that are missing in ``rows``, in template order."""
     if not _may_have_unstarted(stack):
         return []
     try:
@@ -83,7 +82,7 @@ async def unstarted(ports: Ports, stack: Stack, rows: Sequence[Resource]) -> lis
 
 
 def _may_have_unstarted(stack: Stack) -> bool:
-    """Return whether the stack is on the way to its input, or has failed to reach it."""
+    """Return whether the stack has not reached its input."""
     if is_in_review(stack) or stack.input_id == stack.good_input_id:
         return False
     action = stack.requested or stack.action

@@ -1,4 +1,4 @@
-"""In which order the changes of a plan happen, for those who read it. Pure."""
+"""The order of the changes in a plan, for display. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ from stoker.engine.model.plans import Change, Direction, Node, Phase, Plan, Reas
 class Place(Struct, frozen=True):
     """The position of a change in the order."""
 
-    step: int
-    """Changes with the same number happen at the same time; they count from 1."""
-    after: tuple[str, ...]
-    """The resources whose changes come right before it."""
+    step: int  # from 1; changes with the same number happen in parallel
+    after: tuple[str, ...]  # resources whose changes directly precede it
 
 
 def places(plan: Plan) -> dict[str, Place]:
-    """The places of all changes of a plan, by resource.
+    """Return the places of all changes of a plan, by resource.
 
     Unchanged resources and pauses have no place of their own; their dependencies count for their
     dependents.
@@ -43,8 +41,8 @@ def _places(phase: Phase, last: int) -> dict[str, Place]:
     nodes = {node.key: node for node in phase.nodes}
     before = firsts(phase)
     steps: dict[str, int] = {}
+    # Names of the changes that directly precede each node, or of the node itself if it is one.
     names: dict[str, frozenset[str]] = {}
-    """For each node: the changes right before it, or the node itself if it is one."""
     found = {}
     sorter = phase.sorter()
     while ready := sorter.get_ready():
@@ -63,7 +61,7 @@ def _places(phase: Phase, last: int) -> dict[str, Place]:
 
 
 def firsts(phase: Phase) -> Mapping[str, Iterable[str]]:
-    """The keys of the nodes that come right before each."""
+    """Return the keys of the nodes that directly precede each node."""
     if phase.direction is Direction.DEPENDENCIES_FIRST:
         return {node.key: node.dependencies for node in phase.nodes}
     found: dict[str, list[str]] = {}

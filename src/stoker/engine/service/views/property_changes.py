@@ -1,4 +1,4 @@
-"""The properties that an update would change: their values before and after, as far as known."""
+"""The properties that an update changes: their values before and after, as far as known."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Compared(Struct, frozen=True):
     """Differences between a resource and its definition, and the effects on the object."""
 
     changes: tuple[PropertyChange, ...] = ()
+    # Effects of changes in place on an object in use, by property.
     interruptions: Mapping[str, str] = field(default_factory=dict)
-    """What changes in place do to an object in use, by property."""
+    # Properties that need a new object if they change, which is not known yet.
     may_force: tuple[str, ...] = ()
-    """Those that would need a new object, where it is not known yet whether they change."""
 
 
 async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> Masking:
-    """Over the secrets of a stack and of those nested in it, before the change and after."""
+    """Return a masking of the secrets of a stack and its nested stacks, before and after."""
     ports, stack = stack_rows.ports, stack_rows.stack
     evaluations = [*wanted, await evaluation_at(ports, stack, stack.input_id)]
     found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
@@ -101,7 +101,7 @@ def _property_change(
     sensitive = declared is not None and declared.sensitive
     if sensitive:
         return PropertyChange(name, MASK, MASK if known else None, known, after)
-    # Only the secrets inside a value are masked, so that a plan still shows what else changes.
+    # Mask only the secrets inside a value, so that a plan still shows other changes in it.
     masked = masking.data(new) if known else None
     return PropertyChange(name, masking.data(old), masked, known, after)
 
@@ -121,7 +121,7 @@ def _effect(declared: Property | None, wanted: Mapping[str, Any]) -> str | None:
 def _may_force(
     stack_rows: StackRows, row: Resource, definition: Definition, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Those of the properties for which a new object may be needed."""
+    """Return the properties that may require a new object."""
     type_ = definition.type
     if not changes_in_place(type_):
         return names

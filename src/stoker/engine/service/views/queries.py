@@ -1,4 +1,4 @@
-"""Answers questions about stacks, resources and events from rows. Reads only what is committed."""
+"""Answers queries about stacks, resources and events from committed rows."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ from stoker.template.evaluate.evaluation import Evaluation
 
 Result = TypeVar("Result")
 
-_FEW = 100
-"""Rows whose views are made on the loop, in a millisecond; more are worth a thread."""
+_FEW = 100  # rows whose views take a millisecond on the event loop; more use a thread
 
 
 class Queries:
-    """Everything that a caller may look at."""
+    """Queries, for a caller."""
 
     def __init__(self, ports: Ports, finder: Finder) -> None:
         self._ports = ports
@@ -47,7 +46,7 @@ class Queries:
     async def stack(
         self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
     ) -> StackView:
-        """One stack with its parameters and, if asked for, its outputs."""
+        """Return a stack with its parameters and, if requested, its outputs."""
         stack = await self._finder.at(caller, address)
         evaluation = await self._evaluation(stack)
         outputs: tuple[Output, ...] | None = None
@@ -56,44 +55,44 @@ class Queries:
         return stack_view(stack, evaluation, outputs)
 
     async def stacks(self, caller: Caller, query: StackQuery) -> Sequence[StackView]:
-        """Stacks of the caller's project, newest first."""
+        """Return the stacks of the caller's project, newest first."""
         project = None if query.all_projects else caller.project_id
         stacks = await self._store.stacks(project, query)
         return await self._computed(len(stacks), lambda: [stack_view(stack) for stack in stacks])
 
     async def stack_with(self, caller: Caller, physical_id: str) -> StackAddress:
-        """The stack of the caller's project that has an object of this id. Raises NotFoundError."""
+        """Return the stack of the project with an object of this id. Raises NotFoundError."""
         query = StackQuery(with_object=physical_id, show_nested=True)
         for stack in await self._store.stacks(caller.project_id, query):
             return stack.address
         raise NotFoundError(f"Stack for {physical_id:.300} does not exist: no stack has the object")
 
     async def count_stacks(self, caller: Caller, query: StackQuery) -> int:
-        """How many stacks match, pages aside."""
+        """Return the number of stacks that match, on all pages."""
         project = None if query.all_projects else caller.project_id
         return await self._store.count_stacks(project, query)
 
     async def template(
         self, caller: Caller, address: StackAddress
     ) -> tuple[Mapping[str, Any], str | None]:
-        """The stack's template as data, and as it was written if it did not come as data."""
+        """Return the stack's template as data, and its text unless it was sent as data."""
         stack = await self._finder.at(caller, address)
         template = (await self._evaluation(stack)).template
         return template.data, template.source.text
 
     async def environment(self, caller: Caller, address: StackAddress) -> Mapping[str, Any]:
-        """The stack's stored environment, with the parameters that were given for the stack."""
+        """Return the stack's stored environment, with the parameters of its requests."""
         stack = await self._finder.at(caller, address)
         evaluation = await self._evaluation(stack)
         return environment_view(evaluation)
 
     async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
-        """The files that came with the template."""
+        """Return the files that were sent with the template."""
         stack = await self._finder.at(caller, address)
         return (await self._store.input(stack.input_id)).files
 
     async def output(self, caller: Caller, address: StackAddress, key: str) -> Output:
-        """One output with its value."""
+        """Return an output with its value. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         for output in await self._outputs(stack, await self._evaluation(stack)):
             if output.name == key:
@@ -104,7 +103,7 @@ class Queries:
         )
 
     async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
-        """Keys and descriptions of the outputs."""
+        """Return the keys and descriptions of the outputs."""
         stack = await self._finder.at(caller, address)
         if is_emptied(stack):
             return []
@@ -117,7 +116,7 @@ class Queries:
     async def resources(
         self, caller: Caller, address: StackAddress, query: ResourceQuery
     ) -> Sequence[ResourceView]:
-        """The resources of the stack, and of nested ones down to the depth asked for."""
+        """Return the resources of the stack, and of nested stacks down to the requested depth."""
         stack = await self._finder.at(caller, address)
         found: list[ResourceView] = []
         async for each in self.tree(stack, query.nested_depth):
@@ -130,7 +129,7 @@ class Queries:
         return found
 
     async def tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
-        """A stack and those nested in it, level by level, as deep as asked for and as there are."""
+        """Yield a stack and its nested stacks, level by level, down to the requested depth."""
         level = [stack]
         while level:
             for each in level:
@@ -141,7 +140,7 @@ class Queries:
             level = [child for each in level for child in await self._store.children(each.id)]
 
     async def _computed(self, count: int, call: Callable[[], Result]) -> Result:
-        """The result of work on so many rows: only little of it is done on the loop."""
+        """Run work on ``count`` rows; only little work runs on the event loop."""
         return call() if count <= _FEW else await self._ports.workers.compute(call)
 
     async def resource(
@@ -153,7 +152,7 @@ class Queries:
         with_attributes: Sequence[str] = (),
         with_unstarted: bool = False,
     ) -> ResourceView:
-        """One resource with its attributes as they are now, or a note where they are not."""
+        """Return a resource with its live attributes, or with a note if they are recorded ones."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         session = await self._session(stack, rows)
@@ -171,7 +170,7 @@ class Queries:
         )
 
     async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
-        """The metadata of a resource, with what its signals and deployments add."""
+        """Return the metadata of a resource, with additions of its signals and deployments."""
         stack = await self._finder.at(caller, address)
         rows = current_rows(await self._store.resources(stack.id))
         session = await self._session(stack, rows)
@@ -182,7 +181,7 @@ class Queries:
     async def events(
         self, caller: Caller, address: StackAddress, query: EventQuery
     ) -> Sequence[EventView]:
-        """Events, oldest first unless the query says otherwise."""
+        """Return events, oldest first unless the query asks for another order."""
         stack = await self._finder.at(caller, address)
         known = {each.id: each async for each in self.tree(stack, query.nested_depth)}
         found = await self._store.events(list(known), query)
@@ -197,7 +196,7 @@ class Queries:
     async def event(
         self, caller: Caller, address: StackAddress, name: str, event_id: str
     ) -> EventView:
-        """One event of a resource with its properties."""
+        """Return an event of a resource with its properties. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
         event = await self._store.event(stack.id, event_id)
         if event is None or event.resource_name != name:
@@ -225,7 +224,7 @@ def _resource_views(
     session: StackRows | None,
     filters: Mapping[str, tuple[str, ...]],
 ) -> list[ResourceView]:
-    """The resources that match; with their attributes if there is a session."""
+    """Return views of the resources that match, with attributes if there is a session."""
     current = current_rows(rows)
     needed = _needed_by(current)
     views = (

@@ -1,7 +1,7 @@
-"""Why resources of an operation under way are not there yet: what each of them waits for.
+"""Lists the waits of a running operation's resources, and their causes.
 
-The plan that is stored says what comes first; the rows say what has begun, and with what. It takes
-time in proportion to the plan, and is computed on a thread.
+The stored plan gives the order; the rows say which actions have started. The time is proportional
+to the size of the plan, so this is computed on a thread.
 """
 
 from __future__ import annotations
@@ -21,27 +21,24 @@ from stoker.engine.service.views.plan_order import firsts
 from stoker.schema.resource_type import can
 from stoker.schema.resource_type.capabilities import CountsSignals
 
-_NAMED = 5
-"""Resources that a text names."""
-_PLAIN = ("", "state changed")
-"""Reasons that say nothing."""
+_NAMED = 5  # resources that a text names
+_PLAIN = ("", "state changed")  # reasons without information
 
 
 class Waiting(Struct, frozen=True):
-    """What one resource waits for."""
+    """The wait of one resource."""
 
     name: str
     kind: CauseKind
     text: str
-    row: Resource | None = None
-    """None for one that has no row yet."""
+    row: Resource | None = None  # None before its action has started
     waits_for: tuple[str, ...] = ()
     signals: tuple[int, int] | None = None
     hook: str | None = None
 
 
 def waits(stack_rows: StackRows, operation: Operation) -> Iterator[Waiting]:
-    """What the resources of an operation wait for: first those that have begun."""
+    """Yield the waits of an operation's resources, started ones first."""
     rows = stack_rows.rows.values()
     begun = [row for row in rows if row.status is Status.IN_PROGRESS or hook_of(row) is not None]
     for row in begun:
@@ -88,7 +85,7 @@ def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
 
 
 class _Walk:
-    """How far the plan of an operation has come, by the rows."""
+    """The progress of an operation's plan, according to the rows."""
 
     def __init__(self, stack_rows: StackRows, operation: Operation, plan: Plan) -> None:
         self._rows = stack_rows
@@ -97,7 +94,7 @@ class _Walk:
         self._wanted = {node.name for node in plan.nodes(Step.APPLY)}
 
     def not_begun(self) -> Iterator[Waiting]:
-        """What those wait for that have not begun; phases after the present one wait for it."""
+        """Yield the waits of resources without a started action. Later phases wait for this one."""
         present = True
         for phase in self._plan.phases:
             done = self._done(phase)
@@ -151,7 +148,7 @@ class _Walk:
             return node.dependencies <= done
         row = self._row_of(node, phase)
         if phase.step is Step.REMOVE:
-            # what may have had to go and stays has no part in the phase
+            # A resource that is still desired was not replaced after all, and is not removed.
             return row is None or (row.name in self._wanted and row.replaced_by is None)
         return (
             row is not None
@@ -166,5 +163,5 @@ class _Walk:
 
 
 def _failed_in(row: Resource, operation: Operation) -> bool:
-    """Return whether the row has failed since the operation was asked for."""
+    """Return whether the row has failed since the operation was requested."""
     return row.status is Status.FAILED and row.updated_at >= operation.created_at
