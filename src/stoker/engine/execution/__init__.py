@@ -1,1 +1,1 @@
-"""Plans carried out: actions on single resources, with every commit that durability asks for."""
+"""Execution of plans: actions on single resources, with every commit that durability requires."""

@@ -1,8 +1,12 @@
-"""Walks a plan. Decides nothing that the planner could have decided.
+"""Walks a plan: starts the step of each node when the nodes before it are done.
 
-Decisions that the planner left open because of an unknown value are made here, by the planner's own
-function, once the value exists. Start and end of operations are in the driver, transactions and
-calls in the actions.
+In: an operation with its plan, the desired definitions, and the facts of planning. Out: the rows of
+its resources, and the failure in ``waiting`` if there is one. Decisions that the planner left open
+because of an unknown value are made by the apply step, with the planner's own function, once the
+value exists.
+
+The driver starts and ends operations; transactions and calls are in
+:mod:`stoker.engine.execution.calls`. Tested by tests/operations, tests/ordering and the simulation.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ log = Log(__name__)
 
 
 class Execution:
-    """One operation under way."""
+    """A running operation."""
 
     def __init__(
         self,
@@ -63,8 +67,7 @@ class Execution:
         self._completes = removes and operation.cancels is None
         self._tasks: set[asyncio.Task[None]] = set()
         self._gathers = False
-        self.gathered: list[str] = []
-        """What has failed in a phase that gathers failures."""
+        self.gathered: list[str] = []  # failures in a phase that gathers them
 
     async def run(self) -> None:
         """Do everything, or as much as can be done after a failure or a stop.
@@ -91,7 +94,7 @@ class Execution:
         return self.waiting.failed is None and not (self.waiting.stopped or self.gathered)
 
     async def _remove_snapshots(self) -> None:
-        """A stack goes with its snapshots; it stays if one of them does."""
+        """Remove the snapshots of a deleted stack. The delete fails if one of them stays."""
         try:
             reason = await remove_snapshots(self._context)
         except StoppedError:
@@ -112,7 +115,10 @@ class Execution:
         self.waiting.fail(reason, self._session.ports.limits.failure_grace)
 
     async def abandon(self) -> None:
-        """The operation's time is up: give calls under way a moment, then leave them behind."""
+        """Give calls in flight a moment after the time limit, then cancel their tasks.
+
+        The calls continue on their threads as orphaned calls.
+        """
         if self._tasks:
             grace = self._session.ports.limits.abandon_grace
             _, left = await asyncio.wait(self._tasks, timeout=grace)
@@ -198,21 +204,22 @@ class Execution:
             self.fail(reason_of_stack(action, named))
 
     async def _abandon(self, node: Node) -> None:
-        """The row of a call that was left behind; its object will be found by its token."""
+        """Fail the row of an abandoned call; its object will be found by its token."""
         if node.change is Change.PAUSE:
             return
         row = self._row_of(node)
         if row is not None and hook_of(row) is not None:
-            return  # nothing was under way: it stays what it was
+            return  # no call was in flight, so the row stays at its hook
         await self._mark_failed(node, self.waiting.failed or "abandoned")
 
     def _row_of(self, node: Node) -> Resource | None:
         return self._session.rows.get(node.key) or self._session.current.get(node.name)
 
     async def _mark_failed(self, node: Node, reason: str) -> None:
-        """Put the failure of a node on its row, whatever state the row is in."""
+        """Record the failure of a node in its row, whatever state the row is in."""
         session = self._session
         row = self._row_of(node)
+        # The step may have failed before the first commit of its row.
         if row is None:
             type_name = self._wanted.type_names.get(node.name, "")
             row = replace(session.new_row(node.name), type_name=type_name)

@@ -23,10 +23,8 @@ from stoker.kernel.json.tree import estimated_bytes
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 
-STACKS = 8
-"""Times the limit of one stack is that of all stacks nested in each other."""
-UNCHECKED = 16
-"""The part of the limit that a session may add before it asks the database."""
+STACKS = 8  # limit of all stacks of a tree, as a multiple of that of one stack
+UNCHECKED = 16  # a session asks the database after each such fraction of the limit
 _LARGE_BYTES = 1_000_000  # counting more ends the turn of the event loop
 _NOTHING: Mapping[str, Any] = {}
 
@@ -37,27 +35,22 @@ class ValueSizes:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._is_new = not session.rows
-        self._had: dict[str, int] = {}
-        """Bytes by row, before the session changed it."""
+        self._had: dict[str, int] = {}  # bytes by row, before the session changed it
+        # Last counted values of each row, with their bytes.
         self._parts: dict[str, list[tuple[Mapping[str, Any], int]]] = {}
-        """The values of each row that were counted last, and their bytes."""
-        self._added: dict[str, int] = {}
-        """Bytes by row, less those that it had."""
-        self._total = 0
-        """The sum of these."""
-        self._before: int | None = None
-        """Bytes of the stack when the database was asked."""
-        self._others = 0
-        """Bytes of the other stacks of its tree at that time."""
+        self._added: dict[str, int] = {}  # added bytes by row
+        self._total = 0  # sum of the added bytes
+        self._before: int | None = None  # bytes of the stack when the database was asked
+        self._others = 0  # bytes of the other stacks of its tree at that time
         self._was_large = False  # the last count
-        self._large_count = asyncio.Lock()  # held until the turn of a large count has ended
-        self._asked_at = 0
-        """Bytes that had been added by then."""
+        # Held while the thread yields after a large count.
+        self._large_count = asyncio.Lock()
+        self._asked_at = 0  # added bytes at that time
 
     async def require_room(self, row: Resource) -> None:
         """Count the values of a row that is about to be stored.
 
-        Raises DiagnosticError where the stack, or the stacks around and in it, would have too many.
+        Raises DiagnosticError if the stack, or its tree of stacks, would exceed its limit.
         """
         if self._large_count.locked():
             async with self._large_count:
@@ -121,7 +114,7 @@ class ValueSizes:
         )
 
     async def within(self, row: Resource, outcome: Done | Wait) -> Outcome:
-        """The outcome of a call about a row; a failure where the stack may not hold its attributes.
+        """Return the outcome of a call, or a failure if its attributes exceed the limit.
 
         The failure names the object, so that it can be removed.
         """
@@ -135,10 +128,10 @@ class ValueSizes:
         return outcome
 
     def _size_of(self, row: Resource) -> int:
-        """Return an estimate of the bytes of the values in a row that users can fill.
+        """Estimate the bytes of the values in a row that users can fill.
 
-        A row is counted several times while it is created, and most of its values are the same
-        objects then.
+        A row is counted several times during its creation, mostly with the same value objects. So
+        values are counted again only if they are other objects.
         """
         before = self._parts.get(row.id)
         if before is None:

@@ -53,8 +53,8 @@ class Waiting:
 
     def __init__(self) -> None:
         self._pauses: dict[asyncio.Future[None], str | None] = {}
+        # End of each wait, on the loop's clock.
         self._ends_at: dict[asyncio.Future[None], float] = {}
-        """By wait: its end, on the loop's clock."""
         self._busy = 1  # steps that do not wait; the operation itself is one
         self._quiet_since = 0.0
         self._rounds: Counter[str] = Counter()
@@ -66,11 +66,11 @@ class Waiting:
 
     @property
     def round(self) -> int:
-        """The number of signals so far. Note it before reading signals, to miss none."""
+        """Return the number of signals so far. Note it before reading signals, to miss none."""
         return self.round_of(SIGNAL)
 
     def round_of(self, source: str) -> int:
-        """The same for the ends of a nested stack."""
+        """Return the number of ends of a nested stack so far."""
         return self._rounds[source] + self._looks
 
     def end_of(self, operation_id: str) -> End | None:
@@ -79,7 +79,7 @@ class Waiting:
 
     @property
     def step(self) -> _Counting:
-        """Count a step that is under way for as long as this context lasts."""
+        """Count a step in progress for as long as this context lasts."""
         return _Counting(self._count, 1)
 
     @property
@@ -127,9 +127,9 @@ class Waiting:
         self._end_pauses()
 
     def wake(self, source: str = SIGNAL, ends: Mapping[str, End] = NO_ENDS) -> None:
-        """Report a signal, or the end of the operation on the nested stack of that id.
+        """Report a signal, or the end of an operation on the nested stack with the id ``source``.
 
-        ``ends`` has the ends of operations on it, by their ids, where they are known.
+        ``ends`` contains the ends of operations on it by id, as far as known.
         """
         self._rounds[source] += 1
         self._ends.update(ends)
@@ -158,7 +158,7 @@ class Waiting:
         await self.wait(Wait(after=seconds), self.round)
 
     async def wait(self, wait: Wait, seen_round: int, source: str = SIGNAL) -> None:
-        """Return after the time, or at the next signal where the wait is for one.
+        """Return after the time, or at the next signal if the wait is for one.
 
         ``source`` names the sender of the signal. ``seen_round`` is its round at which the caller
         last read. Raises :class:`StoppedError` when the operation as a whole ends the wait.

@@ -1,1 +1,1 @@
-"""Calls of resource types, and the records before and after each."""
+"""Calls of resource types, and the commits before and after each."""

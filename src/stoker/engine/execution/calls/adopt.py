@@ -24,14 +24,14 @@ from stoker.schema.resource_type import (
     can,
 )
 
+# The reason for a resource without an id; clients match this text.
 NOT_PROVIDED = "Resource ID was not provided."
-"""The reason for a resource without an id in the document; clients know the words."""
+# Characters that no id has, and that would change the path of a URL.
 _STRANGE = re.compile(r"[/?#%\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
-"""What no id of a service has, and what would lead an address somewhere else."""
 
 
 def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
-    """Return the function that makes the object of a document that of a resource."""
+    """Return the function that adopts an object of a document for a resource."""
     if given.physical_id is None:
         return lambda call: Failed(NOT_PROVIDED, kind="Exception")
     if type_.renewed:
@@ -55,8 +55,7 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
 def _reason_against(type_: ManagedType, call: Call) -> str | None:
     """Return why an object cannot be adopted, or None.
 
-    It does not exist, or the cloud shows that it belongs to another project. Its state does not
-    matter.
+    It does not exist, or the cloud reports another project as its owner. Its state does not matter.
     """
     shown = type_.read(call).get("show") if can(type_, Reads) else None
     if shown:

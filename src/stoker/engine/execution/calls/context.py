@@ -1,4 +1,4 @@
-"""The parts of one operation that all of its steps share."""
+"""The state of one operation that all of its steps share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.engine.model.records import Operation
 
 
 class OperationContext:
-    """An operation under way, with the rows of its stack, its waits, its hooks and its limits."""
+    """A running operation, with the rows of its stack, its waits, its hooks and its limits."""
 
     def __init__(
         self,

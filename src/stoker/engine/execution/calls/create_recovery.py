@@ -9,11 +9,11 @@ arrives, the object is searched for until the request can no longer take effect.
 sent again. An object from an earlier request that appears later is surplus: it is deleted when the
 operation ends, and when the resource is deleted.
 
-Objects of most types carry the token of their row. Where they do not, the object is looked for
-before the first request is sent (:mod:`vacancy`). If there is one, it is not ours: the create fails
-and names the holder, unless that is a resource of this tree that is about to go, which hands its
-object over. If there is none, the send time on the row is the record of that, and proves that an
-object which is found later was made by our request.
+Objects of most types have the token of their row. For other types, the object is searched for
+before the first request is sent (:mod:`vacancy`). If there is one, another owner made it: the
+create fails and names the holder, unless that is a resource of this tree that is about to be
+removed, which hands its object over. If there is none, the send time on the row records that, and
+proves that an object which is found later was made by our request.
 
 Tested by tests/recovery/test_late_calls.py, tests/recovery/test_shortages.py and the simulation.
 """
@@ -61,9 +61,9 @@ def may_be_lost(row: Resource, work: TypeCall) -> bool:
 
 
 async def create(caller: TypeCaller, work: TypeCall) -> Outcome:
-    """Return the answer to a create that may make an object unseen.
+    """Return the answer to a create whose response may be lost.
 
-    Raises :class:`stoker.kernel.errors.RequestError` when the cloud refuses finally.
+    Raises :class:`stoker.kernel.errors.RequestError` when the cloud finally rejects it.
     """
     faults, attempt = caller.session.ports.faults, 0
     until = _landed_by(caller) if caller.row.asked else 0.0
@@ -161,8 +161,8 @@ async def _unless_made(
 ) -> Outcome:
     """Find out whether an earlier request has made the object that a rejection is about.
 
-    An object that does not show its owner is searched for until no request can make it any more.
-    An object that appears later was made by others.
+    An object that does not show its owner is searched for until no request can make it any more. An
+    object that appears after that was made by others.
     """
     if caller.row.physical_id is not None:
         return outcome
@@ -214,7 +214,7 @@ async def _search(caller: TypeCaller, type_: ManagedType, until: float) -> None:
         try:
             found = await caller.ask(work)
         except NotFoundError:
-            found = None  # what it was to be made of is gone, so it is as well
+            found = None  # an object that it needs does not exist, so it does not either
         if found is not None:
             # Another of several requests may have made something too.
             asked = caller.row.asked if len(caller.row.asked) > 1 else ()
@@ -241,7 +241,7 @@ async def sweep(session: Session, waiting: Waiting) -> None:
 
 
 async def sweep_row(caller: TypeCaller) -> None:
-    """Do the same for one row; a failed removal is left for the next time."""
+    """Remove surplus objects of one row. If that fails, the next sweep tries again."""
     row, session = caller.row, caller.session
     type_ = session.type_of(row)
     if not row.asked or not isinstance(type_, ManagedType) or not can(type_, Sweeps):

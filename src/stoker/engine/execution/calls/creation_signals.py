@@ -1,6 +1,6 @@
-"""Waits for the success signals that the creation policy of a resource asks for.
+"""Waits for the success signals that a creation policy requires.
 
-The time counts from the start of the create, also across a restart. Tested by
+The time limit counts from the start of the create, also across a restart. Tested by
 tests/operations/test_creation_policies.py.
 """
 
@@ -19,7 +19,7 @@ from stoker.schema.resource_type import Wait
 async def failure_of_signals(caller: TypeCaller, policy: Mapping[str, Any]) -> str | None:
     """Return None once enough signals report success, or the reason why the wait failed.
 
-    Raises :class:`StoppedError` when the operation is no longer wanted.
+    Raises :class:`StoppedError` when the operation is superseded.
     """
     wanted = signals_wanted(policy)
     session, waiting = caller.session, caller.waiting

@@ -89,7 +89,7 @@ class Hooks:
         self._loading = asyncio.Lock()
 
     async def stop_before(self, caller: TypeCaller, action: Action) -> None:
-        """Stop at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
+        """Wait at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
         events = await self.reach(caller, f"pre-{action.lower()}")
         if events:
             await caller.record(*events)
@@ -97,12 +97,13 @@ class Hooks:
             await self.wait_until_cleared(caller)
 
     async def reach(self, caller: TypeCaller, hook: str) -> list[Event]:
-        """Note in the row that it is at a hook; return the event of that, to be committed with it.
+        """Move the row to a hook, and return the event that must be committed with it.
 
         Without such a hook in the environment, or if this operation has reached it before, the row
         is unchanged and there is no event.
         """
         row = caller.row
+        # An action on an external object changes nothing that a user could want to stop.
         if row.external:
             return []
         marks = self._marks if self._marks is not None else await self._load()
@@ -137,7 +138,7 @@ class Hooks:
 
     async def _load(self) -> Marks:
         """Return the hooks in the environment of the stack, or of the service."""
-        async with self._loading:  # once, however many resources ask at the same time
+        async with self._loading:  # load once, also if many resources need the marks
             if self._marks is None:
                 marks = await self._named()
                 # Rollbacks and cancelled operations ignore hooks: no user would clear them.
@@ -156,7 +157,7 @@ class Hooks:
             environment = parse_environment(given.environment)
         except ENDS_TURN:
             raise
-        except Exception:  # a stack that cannot be read any more must still go
+        except Exception:  # an unreadable stack must still be deletable
             log.exception("environment not readable", stack=self._session.stack.id)
             environment = parse_environment({})
         return hooks_in(environment.resource_registry, ports.service_environment.resource_registry)

@@ -1,12 +1,12 @@
-"""Decides whom an object belongs to that a row has not made itself.
+"""Finds the owner of an object that a row did not create.
 
-In: a row, its type, and the id of an object that is there already. Out: the resource that the
-object belongs to, and whether that resource is about to be removed.
+In: a row, its type, and the id of an existing object. Out: the resource that owns the object, and
+whether that resource is about to be removed.
 
 Objects of some types do not show which stack made them: a link between two objects, or an object
 whose id is its name. The only proof is a row: the one that made the object, or was given it. Two
 rows never own one object, except while an operation moves it from one stack of a tree to another.
-Creates and removals ask here before they change or delete such an object.
+Creates and removals check the owner here before they change or delete such an object.
 """
 
 from __future__ import annotations
@@ -26,14 +26,13 @@ _MOVED = "the object belongs to the resource {} now"
 
 
 class Holder(Struct, frozen=True):
-    """A resource that an object belongs to."""
+    """A resource that owns an object."""
 
     row: Resource
     stack: Stack
-    leaves: bool
-    """The operation under way is going to remove the resource."""
+    leaves: bool  # the running operation removes the resource
+    # Another stack of the tree is deleting the resource with its object.
     is_being_removed: bool = False
-    """The object goes with its resource, in another stack of the tree."""
 
 
 def is_unproven(type_: ResourceType, properties: Mapping[str, Any]) -> bool:
@@ -56,13 +55,14 @@ class Ownership:
     async def holder(
         self, row: Resource, type_: ManagedType, ids: Collection[str]
     ) -> Holder | None:
-        """The resource that the object belongs to, other than ``row``; None if it is of no stack
-        of this project.
+        """Return the resource that owns the object, except ``row``; None without an owner.
+
+        Only stacks of this project are searched.
         """
         own = self._session.stack
         for other in self._session.rows.values():
             if other.id == row.id or other.external:
-                continue  # who only refers to an object does not own it
+                continue  # a reference is no ownership
             if self._is_same(other, row, type_, ids):
                 return Holder(other, own, not self._session.stays(other))
         for other, stack in await self._elsewhere(row, type_, ids):
@@ -118,7 +118,7 @@ class Ownership:
         return any(other.action is not Action.DELETE for other, _ in others)
 
     def _staying(self) -> dict[str, list[str]]:
-        """The ids of the rows that the operation keeps, by the id of their object.
+        """Return the ids of the rows that the operation keeps, by the id of their object.
 
         Rows are removed after everything else is done, so this no longer changes.
         """
@@ -144,7 +144,7 @@ class Ownership:
     async def _elsewhere(
         self, row: Resource, type_: ResourceType, ids: Collection[str]
     ) -> list[tuple[Resource, Stack]]:
-        """Rows of other stacks of the project that own the same object."""
+        """Return the rows in other stacks of the project that own the same object."""
         store, own = self._session.ports.store, self._session.stack
         found = []
         for physical_id in ids:
@@ -167,8 +167,8 @@ class Ownership:
     async def _leaves(self, row: Resource, stack: Stack) -> bool:
         """Return whether the operation on this tree removes a row of another stack of the tree.
 
-        The operation may not have reached that stack yet. Then the stack around it knows whether
-        the nested stack is going to be changed.
+        The operation may not have reached that stack yet. Then the plan of a stack above shows
+        whether the nested stack is going to be changed.
         """
         store = self._session.ports.store
         if not self._is_related(stack):

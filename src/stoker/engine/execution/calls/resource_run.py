@@ -8,8 +8,8 @@ the row is complete, or :class:`ActionFailedError` is raised after the failure w
 before anything else happens to the resource. 3. A create that has intent but no physical id
 searches for its object first (:mod:`create_recovery`).
 
-A type's method is called, and called again after every ``Wait``. Knows nothing of plans and order.
-Tested by tests/operations, tests/recovery, tests/hooks and the simulation.
+A type's method is called, and called again after every ``Wait``. This module does not know plans or
+their order. Tested by tests/operations, tests/recovery, tests/hooks and the simulation.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ResourceRun(TypeCaller):
         """Start an action.
 
         The intent is committed if the type that ``calls`` uses a cloud. Otherwise it is written
-        with the next commit about the row, which makes no visible difference.
+        with the next commit of the row: without a request, a crash between the two loses nothing.
         """
         event = self.transition(action, Status.IN_PROGRESS, **changes)
         await self.context.values.require_room(self.row)
@@ -107,7 +107,7 @@ class ResourceRun(TypeCaller):
         return asked
 
     def _unanswered(self) -> tuple[float, ...]:
-        """Return the send times on record, and that of a change without an answer."""
+        """Return the recorded send times, with that of a change whose response is unknown."""
         sent = self.session.unanswered.get(self.row.id)
         return self.row.asked if sent is None else (*self.row.asked, sent)
 
@@ -118,7 +118,7 @@ class ResourceRun(TypeCaller):
         raise ActionFailedError(self.row, reason)
 
     async def complete(self, **columns: Any) -> None:
-        """Commit the success of the action in progress, and stop at the hook that follows it."""
+        """Commit the success of the action in progress, and wait at the hook that follows it."""
         action = self.row.action
         event = self.transition(
             action,
@@ -134,14 +134,14 @@ class ResourceRun(TypeCaller):
             await hooks.wait_until_cleared(self)
 
     async def stop_before(self, action: Action) -> None:
-        """Stop at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
+        """Wait at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
         await self.context.hooks.stop_before(self, action)
 
     async def call(self, work: TypeCall) -> None:
         """Call the type until it is done; the row is still in progress then.
 
-        Raises :class:`ActionFailedError` after the failure is committed, and
-        :class:`StoppedError` when the operation is no longer wanted.
+        Raises :class:`ActionFailedError` after the failure is committed, and :class:`StoppedError`
+        when the operation ends the wait.
         """
         while True:
             seen = self.waiting.round
@@ -154,6 +154,7 @@ class ResourceRun(TypeCaller):
                     await self.fail(reason_of_resource(self.row.name, outcome.reason, outcome.kind))
                 case Done():
                     if self.row.action is Action.DELETE:
+                        # Nothing would find surplus objects once the row is dropped.
                         await sweep_row(self)
                     elif can(work.type, WatchesMetric):
                         await self._watch(work, outcome.physical_id)
@@ -170,7 +171,10 @@ class ResourceRun(TypeCaller):
                         await self.fail(f"{self.row.action} aborted: {self.waiting.failed}")
 
     async def _answer(self, work: TypeCall) -> Outcome:
-        """Return the answer to a call, with its software on record; refusals are failures."""
+        """Return the answer to a call, after its software is recorded.
+
+        A rejection becomes a failure.
+        """
         try:
             outcome: Outcome = await (
                 create(self, work) if may_be_lost(self.row, work) else self.ask(work)
@@ -188,7 +192,7 @@ class ResourceRun(TypeCaller):
     async def _record_software(self, outcome: Done | Wait) -> None:
         """Record the software in an answer, and publish it to its servers.
 
-        Raises :class:`stoker.kernel.errors.RequestError` if a cloud finally refuses that.
+        Raises :class:`stoker.kernel.errors.RequestError` if the cloud finally rejects that.
         """
         session = self.session
         await session.record_software(outcome.software)
@@ -242,6 +246,7 @@ class ResourceRun(TypeCaller):
             # Attributes that neither the answer nor the object has are empty.
             found = {name: row.attributes.get(name) for name in missing}
             if can(work.type, Reads):
+                # Result next: the id is committed before another call about the resource.
                 if row.physical_id != before.physical_id:
                     await self.record()
                 try:
@@ -262,7 +267,7 @@ class ResourceRun(TypeCaller):
         self.row = replace(self.row, attributes={**self.row.attributes, **found})
 
     async def publish(self, properties: Mapping[str, Any]) -> None:
-        """Publish a server's metadata to where it reads them, if that is elsewhere.
+        """Publish a server's metadata, unless it polls this service.
 
         Raises :class:`ActionFailedError` after the failure is committed.
         """
@@ -273,7 +278,7 @@ class ResourceRun(TypeCaller):
             await self.fail(refused.message)
 
     async def await_signals(self, creation_policy: Mapping[str, Any]) -> None:
-        """Wait for the success signals that a creation policy asks for. Raises as :meth:`call`."""
+        """Wait for the success signals that a creation policy requires. Raises as :meth:`call`."""
         if creation_policy and self.row.action is Action.CREATE:
             reason = await failure_of_signals(self, creation_policy)
             if reason is not None:

@@ -1,8 +1,8 @@
-"""Metadata of servers: those of their resources, with their deployments.
+"""Metadata of servers: that of their resources, with their deployments.
 
-Servers read them from this service, or from where they are published. Deployments to one server may
-change at the same time, in several processes. Each writer checks after its write whether they are
-still the same, so that the last write has all of them. Tested by tests/software.
+Servers poll this service for their metadata, or read it from a place where it is published.
+Deployments to one server may change at the same time, in several processes. Each writer compares
+again after its write, so that the last write has all of them. Tested by tests/software.
 """
 
 from __future__ import annotations
@@ -18,20 +18,19 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
 from stoker.schema.software import TOLD, SoftwareConfig
 
-DEPLOYMENTS = "deployments"
-"""Key of the metadata of a server."""
+DEPLOYMENTS = "deployments"  # key of a server's metadata
 _MOST_LOOKS = 20
 _CANCELLED = "Deployment cancelled."
 
 
 async def deployments_of(ports: Ports, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
-    """The configs of a server's deployments, in the order of their names."""
+    """Return the configs of a server's deployments, ordered by name."""
     found = await ports.store.software.deployed(project_id, server_id)
     return sorted(found, key=lambda config: str(config.name))
 
 
 async def server_metadata(ports: Ports, stack: Stack, row: Resource) -> Mapping[str, Any]:
-    """The metadata of a server's row with its deployments as they are now."""
+    """Return the metadata of a server's row, with its present deployments."""
     known = {**row.metadata, **row.data.get(TOLD, {})}
     if row.physical_id is None:
         return known
@@ -44,7 +43,7 @@ async def server_metadata(ports: Ports, stack: Stack, row: Resource) -> Mapping[
 async def publish(ports: Ports, project_id: str, server_id: str) -> None:
     """Publish the deployments of a server, unless it polls this service.
 
-    Raises refusals of the cloud; it is safe to repeat.
+    Raises the errors of the cloud; it is safe to repeat.
     """
     for row in await ports.store.software.standing_for(project_id, server_id):
         stack = await ports.store.stack(row.stack_id)
@@ -53,7 +52,7 @@ async def publish(ports: Ports, project_id: str, server_id: str) -> None:
 
 
 async def publish_row(stack_rows: StackRows, row: Resource) -> None:
-    """The same for the server of a row."""
+    """Publish the deployments of the server that a row represents."""
     ports, type_ = stack_rows.ports, stack_rows.type_of(row)
     if not isinstance(type_, ManagedType) or not can(type_, PublishesMetadata):
         return
@@ -71,7 +70,7 @@ async def publish_row(stack_rows: StackRows, row: Resource) -> None:
 
 
 async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None:
-    """Record those in progress as failed: their servers are not waited for any more.
+    """Record deployments in progress as failed, because the wait for their servers has ended.
 
     Raises as :meth:`Session.commit` does.
     """

@@ -2,11 +2,11 @@
 
 A rule of a security group can be a resource of its own, or an entry in the ``rules`` of the group;
 a router can have its gateway by a property, or by a resource. When an update moves a part from one
-to the other, the object must keep it: it is removed only when the last resource that declares it
-no longer does. Types name their parts (:class:`stoker.schema.resource_type.Shares`), and calls have
-those that other resources declare as ``call.shared``.
+to the other, the object must keep it: it is removed only when the last resource that declares it no
+longer does. Types name their parts (:class:`stoker.schema.resource_type.Shares`), and calls have
+the parts of other resources as ``call.shared``.
 
-A row that is being created counts before it has an object, because its request may be under way.
+A row that is being created counts before it has an object, because its request may be in flight.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stoker.schema.resource_type import Call, ResourceType, Shares, can
 
 
 def sharers(stack_rows: StackRows, row: Resource, type_: ResourceType) -> Sequence[Resource]:
-    """The other rows that may declare a part of the same object, and keep it."""
+    """Return the other rows that may declare a part of the same object, and keep it."""
     creates = row.action is Action.CREATE
     if not type_.shares or (stack_rows.keeps_nothing and not creates):
         return ()
@@ -45,12 +45,12 @@ def _may_have_parts(row: Resource) -> bool:
 
 
 def shared_parts(stack_rows: StackRows, others: Sequence[Resource], call: Call) -> frozenset[str]:
-    """All parts of these rows. Blocks; ``call`` has the connection."""
+    """Return all parts of these rows. Blocks; ``call`` has the connection."""
     return frozenset(part for other in others for part in parts_of(stack_rows, other, call))
 
 
 def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]:
-    """The parts that a row declares, or is going to when its update is done."""
+    """Return the parts that a row declares, or will declare once its update is done."""
     type_ = stack_rows.type_of(row)
     if type_ is None or not can(type_, Shares):
         return frozenset()
@@ -60,6 +60,7 @@ def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]
     for properties in declared:
         known = resolved_where_known(stack_rows, type_, properties)
         about = build_call(stack_rows, row, type_, properties=known)
+        # A deleted object has no parts.
         with suppress(NotFoundError):
             found.update(type_.parts(replace(about, cloud=call.cloud)))
     return frozenset(found)

@@ -4,7 +4,7 @@ In: the row of a resource, and a :class:`TypeCall` that names a method of its ty
 of the method. A call runs on a worker thread if its type uses a service, and directly otherwise.
 
 A :class:`TypeCaller` works for the engine that owns the stack. Its calls first wait for orphaned
-calls about the same row, and are retried while the cloud refuses them temporarily. Its row is the
+calls about the same row, and are retried while the cloud rejects them temporarily. Its row is the
 newest one: every change is made to it before it is committed. The meaning of an answer for the row
 is decided by :mod:`resource_run`, which extends this class. Tested by tests/recovery.
 """
@@ -81,12 +81,12 @@ class TypeCall(Struct, frozen=True):
 
     @property
     def service(self) -> str | None:
-        """The service that the method uses."""
+        """Return the service that the method uses."""
         return self.type.service_for(self.properties)
 
 
+# Makes a call about a row, and returns the answer or raises.
 Ask = Callable[[Resource, TypeCall], Awaitable[Any]]
-"""Makes a call about a row, and returns the answer or raises."""
 
 
 class TypeCaller:
@@ -108,9 +108,9 @@ class TypeCaller:
     async def ask(self, work: TypeCall) -> Any:
         """Return the answer of one of the type's methods, which must be safe to repeat.
 
-        Calls that the cloud refuses temporarily are repeated, after the time that it names or
-        after growing pauses, until the operation ends. Raises
-        :class:`stoker.kernel.errors.RequestError` when the cloud refuses finally.
+        Calls that the cloud rejects temporarily are repeated, after the time that it names or after
+        growing pauses, until the operation ends. Raises :class:`stoker.kernel.errors.RequestError`
+        when the cloud finally rejects the call.
         """
         attempt, reason = 0, self.row.reason
         while True:
@@ -156,7 +156,7 @@ class TypeCaller:
     async def settle(self, work: TypeCall) -> None:
         """Call a method that belongs to no action until it is done; the row keeps its status.
 
-        Raises :class:`stoker.kernel.errors.RequestError` where it fails.
+        Raises :class:`stoker.kernel.errors.RequestError` if it fails.
         """
         while True:
             seen = self.waiting.round
@@ -218,6 +218,7 @@ class TypeCaller:
         ports, row, ended = self.session.ports, self.row, Ended()
 
         def noted() -> Any:
+            # The call may have waited for a thread for so long that another engine owns the stack.
             ports.lease.require()
             answer, lands = None, None
             if ended.set_running_or_notify_cancel():
@@ -246,7 +247,7 @@ class TypeCaller:
     async def end_of_orphan(self) -> float | None:
         """Wait for an orphaned call about the row, as long as it may have an effect.
 
-        Returns the seconds within which its request may still be carried out; None if unknown.
+        Returns the seconds within which its request may still take effect; None if unknown.
         """
         row, ports = self.row, self.session.ports
         left = ports.orphaned_calls.take(row.id)
@@ -263,7 +264,7 @@ class TypeCaller:
         return lands
 
     def _with_landing(self, work: TypeCall) -> TypeCall:
-        """The call about a snapshot, with the time until which an earlier request may be done."""
+        """Return the call about a snapshot, with the end of the effect of an earlier request."""
         limits, sent = self.session.ports.limits, self.session.unanswered.get(self.row.id)
         if sent is None or sent < limits.cloud_since:
             return work
@@ -347,7 +348,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
                 previous = resolved_where_known(stack_rows, type_, made.update.previous)
                 made = replace(made, update=replace(made.update, previous=previous))
         elif method.__name__ == "delete":
-            # What the object was made of may be gone, or have another name.
+            # Objects that it was made of may be deleted or renamed. Its delete must still work.
             known = resolved_where_known(stack_rows, type_, made.properties)
             made = replace(made, properties=known)
         if others:

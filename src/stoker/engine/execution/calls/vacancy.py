@@ -36,10 +36,10 @@ _PAUSE_SECONDS = 2.0
 
 
 async def held_by(caller: TypeCaller, work: TypeCall) -> Outcome | None:
-    """Make sure that a create does not meet an object of others.
+    """Check that no object of another owner is in the way of a create.
 
-    Returns an outcome if the request must not be sent: a failure, or a wait for the object that
-    an outgoing resource of the tree has handed over.
+    Returns an outcome if the request must not be sent: a failure, or a wait for the object that an
+    outgoing resource of the tree has handed over.
     """
     type_, session = work.type, caller.session
     assert can(type_, Adopts)
@@ -59,7 +59,7 @@ async def held_by(caller: TypeCaller, work: TypeCall) -> Outcome | None:
     if holder is None or not holder.leaves:
         return Failed(_occupied(type_, ids[0], holder, session))
     if not await _is_handed_over(caller, work, holder.row, ids):
-        return None  # the cloud decides, and a rejection changes nothing
+        return None  # the cloud decides; a rejected create changes nothing
     caller.row = await ownership.hand_over(caller.row, holder, ids[0])
     return Wait(after=0.0)
 
@@ -94,7 +94,7 @@ async def _is_handed_over(
 
 
 async def _declarers(caller: TypeCaller, work: TypeCall, found: str) -> list[Resource]:
-    """The resources that declare the object by a property: both have it from now on."""
+    """Return the resources that declare the object by a property, and share it from now on."""
     session, type_ = caller.session, work.type
     others = [
         other

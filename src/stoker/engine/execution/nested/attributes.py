@@ -1,4 +1,4 @@
-"""Attributes of a nested stack for the stack around it."""
+"""Attributes that a nested stack has in its parent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
 async def nested_attributes(
     above: StackRows, child: Stack, type_: ResourceType | None
 ) -> dict[str, Any]:
-    """Return the attributes of a nested stack for ``above``, the stack around it."""
+    """Return the attributes of a nested stack in its parent ``above``."""
     ports = above.ports
     evaluation = await evaluation_at(ports, child, child.input_id)
     rows = await ports.store.resources(child.id)
@@ -35,9 +35,10 @@ def shown_by(
     reference_of: ReferenceOf,
     type_: ResourceType | None,
 ) -> dict[str, Any]:
-    """Return the attributes of a stack: outputs by name, and those from rows.
+    """Return the attributes of a stack: outputs by name, and those of its resources.
 
-    A type of its own may show all of them as ``outputs``; a template has its outputs only.
+    A resource type that nests may show all of them as ``outputs``; a template shows its outputs
+    only.
     """
     values = {output.name: output.value for output in outputs if output.error is None}
     errors = {output.name: output.error for output in outputs if output.error is not None}
@@ -59,7 +60,7 @@ def shown_by(
 
 
 def with_shown(row: Resource, shown: Mapping[str, Any], reference: Any) -> Resource:
-    """The row of a nested stack that shows this; ``reference`` is the stack's own."""
+    """Return the row of a nested stack with these attributes; ``reference`` is the stack's own."""
     if row.implementation == TemplateType.implementation:
         reference = shown.get(STACK_ID) or reference
     return replace(row, attributes={**shown, REFERENCE: reference})

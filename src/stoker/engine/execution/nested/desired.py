@@ -1,7 +1,7 @@
-"""Nested stacks as the stack around them wants them: the template and the input of each.
+"""The desired state of nested stacks: the template and the input of each.
 
 Reads stored rows and asks types that nest. Nothing here writes: operations, previews and the check
-of settled stacks have these questions in common.
+of settled stacks share these functions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from stoker.template.evaluate.type_resolver import TemplateType
 async def _template(
     stack_rows: StackRows, nested: Nested, own: Input
 ) -> str | Mapping[str, Any] | None:
-    """The template of a nested stack. Raises NestedFailedError for one that cannot be fetched."""
+    """Return the template of a nested stack. Raises NestedFailedError if a fetch fails."""
     if nested.template is not None or nested.url is None:
         return nested.template
-    # an address that was not known when the request was accepted
+    # The URL was not known when the request was accepted, so it was not fetched then.
     try:
         return own.files.get(nested.url) or await stack_rows.ports.fetch_template(nested.url)
     except RequestError as refused:
@@ -42,12 +42,10 @@ async def foreseen(
     attributes: frozenset[str],
     own: Input,
 ) -> tuple[Stack, Input, Nested] | None:
-    """Return the nested stack of a row, the input that an update of this stack would give it, and
-    the answer of its type.
+    """Return the nested stack of a row, its input after an update, and the answer of its type.
 
-    None where that is not known yet. ``own`` is the input that the update would give this stack.
-
-    Raises :class:`NestedFailedError`.
+    Returns None while that is unknown. ``own`` is the input of the parent after the update. Raises
+    :class:`NestedFailedError`.
     """
     if not is_foreseen(definition):
         return None
@@ -68,11 +66,12 @@ async def wanted_nested(
     reference: str,
     adopted: Adopted | None = None,
 ) -> Nested:
-    """The nested stack as the definition wants it; ``child`` is how it is, ``adopted`` how it was
-    elsewhere.
+    """Return the nested stack that the definition describes.
+
+    ``child`` is the present stack, ``adopted`` the data of one to adopt.
     """
     assert isinstance(definition.type, NestingType)
-    # A template needs no members, and to read them takes long.
+    # A template needs no members, and reading them takes long.
     has_members = child is not None and not isinstance(definition.type, TemplateType)
     members = await _members(stack_rows, child) if has_members else {}
     call = replace(
@@ -87,7 +86,7 @@ async def wanted_nested(
         referred=_referred(stack_rows, definition),
     )
     if definition.snapshot is not None:
-        # its members are those of then
+        # The members of a restored group are those of the snapshot.
         call = replace(call, data=definition.snapshot, previous=definition.properties)
     if adopted is not None:
         call = replace(
@@ -101,7 +100,7 @@ async def wanted_nested(
 
 
 def _referred(stack_rows: StackRows, definition: Definition) -> dict[str, Referred]:
-    """The resources that a definition needs, by reference."""
+    """Return the resources that a definition depends on, by reference."""
     rows = filter(None, map(stack_rows.current.get, definition.dependencies))
     return {
         str(stack_rows.reference_of(row)): Referred(row.implementation, row.data, row.metadata)
@@ -110,14 +109,14 @@ def _referred(stack_rows: StackRows, definition: Definition) -> dict[str, Referr
 
 
 async def child_of(stack_rows: StackRows, row: Resource) -> Stack | None:
-    """Return the nested stack of a row, deleted ones included; None if it was never made."""
+    """Return the nested stack of a row, also a deleted one; None if it was never created."""
     if row.nested_id is None:
         return None
     return await stack_rows.ports.store.stack(row.nested_id)
 
 
 async def _members(stack_rows: StackRows, child: Stack | None) -> dict[str, Resource]:
-    """The nested stack's resources by name."""
+    """Return the nested stack's resources by name."""
     if child is None:
         return {}
     rows = await stack_rows.ports.store.resources(child.id)
@@ -127,7 +126,7 @@ async def _members(stack_rows: StackRows, child: Stack | None) -> dict[str, Reso
 async def input_from(
     stack_rows: StackRows, own: Input, child_id: str, definition: Definition, nested: Nested
 ) -> Input:
-    """Return the input that the stack around it, whose input is ``own``, gives a nested stack."""
+    """Return the input of a nested stack; ``own`` is the input of its parent."""
     template = await _template(stack_rows, nested, own)
     given_id = stack_rows.ports.ids.uuid()
 
@@ -138,7 +137,7 @@ async def input_from(
 
 
 def nesting_call(stack_rows: StackRows, row: Resource) -> NestingCall:
-    """Return a call to the type of a row that nests, as the row is."""
+    """Return a call to the type of a row that nests, with the present row."""
     return NestingCall(
         row.name, row.id, row.properties, data=row.data, now=stack_rows.ports.clock.now()
     )

@@ -1,7 +1,7 @@
 """Ends of operations on nested stacks, and their early cancels.
 
-An operation on a nested stack is part of the one around it, which waits for it. If that one starts
-no more actions, a nested stack that is being created or updated is cancelled.
+An operation on a nested stack is part of one on its parent, which waits for it. If the parent
+starts no more actions, a nested stack that is being created or updated is cancelled.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class NestedFailedError(Exception):
 
 
 class NestedEnds:
-    """Waits for the parts of one operation that are done on nested stacks."""
+    """Waits for the parts of one operation on nested stacks."""
 
     def __init__(self, session: Session, waiting: Waiting) -> None:
         self._session = session
@@ -81,8 +81,8 @@ class NestedEnds:
 async def cancel_of(session: Session, row: Resource, above: Operation) -> Operation | None:
     """Return the cancel of the change of a row's nested stack; None if it is at rest.
 
-    It is no part of ``above``, the operation around it: an engine that resumes that one does not
-    wait for the cancel, but changes the nested stack again.
+    It is no part of ``above``, the operation on the parent: an engine that resumes that operation
+    does not wait for the cancel, but changes the nested stack again.
     """
     if row.nested_id is None:
         return None

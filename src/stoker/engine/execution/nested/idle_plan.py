@@ -1,6 +1,6 @@
-"""Checks of one stored stack: would its own input, given again, change any of its resources?
+"""Checks whether its own input, given again, would change any resource of a stored stack.
 
-The answer comes from stored rows and from the planner, as if an operation on the stack started now.
+The answer is computed from stored rows by the planner, as if an operation on the stack started now.
 Nested stacks are left out: the caller checks them one by one.
 """
 
@@ -36,7 +36,7 @@ def is_at_input(stack: Stack) -> bool:
 async def plans_nothing(stack_rows: StackRows, evaluation: Evaluation) -> bool:
     """Return True if the stack's own evaluation leaves all its rows as they are.
 
-    Raises DiagnosticError for a change that is refused.
+    Raises DiagnosticError for a change that is rejected.
     """
     if not all(map(_is_complete, stack_rows.rows.values())):
         return False

@@ -1,4 +1,4 @@
-"""Inputs of nested stacks from the stack around them."""
+"""Inputs of nested stacks, made from the input of their parent."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def input_of_nested(
     own: Input,
     template: str | Mapping[str, Any] | None,
 ) -> Input:
-    """The input of a nested stack; ``own`` is that of the stack around it.
+    """Return the input of a nested stack; ``own`` is that of its parent.
 
-    Raises DiagnosticError for a text that cannot be read.
+    Raises DiagnosticError for a malformed template.
     """
     environment = inherited(parse_environment(own.environment), definition)
     url = nested.url or own.template_file
@@ -50,7 +50,7 @@ def input_of_nested(
 
 
 def same_given(one: Input, other: Input) -> bool:
-    """Return True if two inputs give a nested stack the same."""
+    """Return True if two inputs have the same contents for a nested stack."""
     if one.text != other.text or one.template_file != other.template_file:
         return False
     if dict(one.files) != dict(other.files):
@@ -79,4 +79,4 @@ def _source(template: str | Mapping[str, Any] | None, url: str | None) -> Source
     try:
         return parse_shared(template, url).source
     except DiagnosticError:
-        return read(template)  # still a document: the nested stack reports the fault
+        return read(template)  # a readable document: the nested stack reports its faults

@@ -1,7 +1,7 @@
 """Nested stacks: stacks with operations of their own, which a resource of the parent waits for.
 
 The nested stack is recorded in the transaction that records the parent's resource as in progress
-with its id, so it can neither be made twice nor be lost. Its end wakes the parent; polls cover
+with its id, so it can neither be created twice nor be lost. Its end wakes the parent; polls cover
 engines in other processes.
 """
 
@@ -110,7 +110,7 @@ class Nesting:
             await self._part(run, replace(operation, request=_walk_below(parent, row)))
 
     async def _part(self, run: ResourceRun, operation: Operation) -> None:
-        """Have an operation on the nested stack done as part of the parent's, once."""
+        """Run an operation on the nested stack as part of the parent's operation, once."""
         removing = operation.action is Action.DELETE
         seen = None
         operation_id = await _begun(self._session, run.row, self._parent, removing=removing)
@@ -171,7 +171,7 @@ class Nesting:
         child_id: str,
         adopted: Adopted | None,
     ) -> str:
-        """Record the nested stack with its operation; return the id of that."""
+        """Record the nested stack with its operation, and return the id of the operation."""
         session, own, row = self._session, self._session.stack, run.row
         now, action = session.ports.clock.now(), Action.CREATE
         given = await self._input(child_id, definition, nested)
@@ -193,6 +193,7 @@ class Nesting:
             credentials=own.credentials,
             user_project_id=own.user_project_id,
             timeout_mins=own.timeout_mins,
+            # The parent's rollback also rolls back its nested stacks.
             disable_rollback=True,
             tags=own.tags,
             parent_id=own.id,
@@ -218,7 +219,7 @@ class Nesting:
     async def _update(
         self, run: ResourceRun, child: Stack, definition: Definition, nested: Nested
     ) -> str:
-        """Record the operation that brings the nested stack to its input; return its id."""
+        """Record the operation that updates the nested stack to its input, and return its id."""
         given = await self._input(child.id, definition, nested)
         operation = self._operation(child.id, Action.UPDATE, given.id, nested, run.row.name)
         operation = _restoring(operation, self._parent, run.row)
@@ -241,7 +242,7 @@ async def resize(
 
 
 def note_size(run: ResourceRun, type_: ScalableType) -> None:
-    """Note in the row of a group that it has reached the size of its definition."""
+    """Record in the row of a group that it has reached the size of its definition."""
     run.row = replace(run.row, data=type_.settled(nesting_call(run.session, run.row), None))
 
 
@@ -256,7 +257,10 @@ async def with_outputs(session: Session, row: Resource) -> Resource:
 async def _begun(
     session: Session, row: Resource, parent: Operation, *, removing: bool
 ) -> str | None:
-    """The operation on the nested stack that is part of this one, also when it has ended."""
+    """Return the id of the operation on the nested stack that is part of ``parent``, or None.
+
+    Ended operations count as well, but superseded ones do not.
+    """
     if row.nested_id is None or session.begun == parent.id:
         return None
     parts = await session.ports.store.parts(row.nested_id, parent.id)
@@ -272,14 +276,14 @@ async def _begun(
 
 
 def _walk_below(parent: Operation, row: Resource) -> WalkRequest:
-    """Return the walk of a row's nested stack as a part of the walk around it."""
+    """Return the walk of a row's nested stack, as part of the parent's walk."""
     request = parent.request
     assert isinstance(request, WalkRequest)
     return WalkRequest((*request.snapshot, row.name)) if request.snapshot else request
 
 
 def _restoring(operation: Operation, parent: Operation, row: Resource) -> Operation:
-    """The operation on the nested stack of a row, which restores if the one around it does."""
+    """Return the operation on a nested stack; it restores if the parent's operation does."""
     request, above = operation.request, parent.request
     if not isinstance(request, ChangeRequest) or not isinstance(above, ChangeRequest):
         return operation

@@ -51,7 +51,7 @@ async def is_settled(
 ) -> bool:
     """Return True if an update would change neither the nested stack of a row nor its attributes.
 
-    ``attributes`` are those that the template refers to.
+    ``attributes`` contains those that the template refers to.
     """
     looks = operation.converges or operation.restores
     if looks or operation.action not in (Action.UPDATE, Action.ROLLBACK):
@@ -84,7 +84,7 @@ async def _same_child(
 ) -> Stack | None:
     """Return the nested stack of a row if it would be given the same input as before, else None.
 
-    ``own`` is the input of the stack around it. Raises an error of _NOT_KNOWN.
+    ``own`` is the input of its parent. Raises an error of _NOT_KNOWN.
     """
     wanted = await foreseen(stack_rows, row, definition, attributes, own)
     if wanted is None:
@@ -100,7 +100,7 @@ async def _same_child(
 
 
 class _NestedTree:
-    """Checks a nested stack and the stacks nested in it, in the states of one moment."""
+    """Checks a nested stack and its own nested stacks, in the states of one moment."""
 
     def __init__(self, ports: Ports, tree: TreeState) -> None:
         self._ports = ports
@@ -153,8 +153,9 @@ class _NestedTree:
     async def _nested(
         self, stack_rows: StackRows, evaluation: Evaluation
     ) -> Mapping[str, StackState] | None:
-        """Return the states of the nested stacks by id; None if one would get another input, or
-        its row shows other attributes.
+        """Return the states of the nested stacks by id.
+
+        Returns None if one of them would get another input, or if its row shows other attributes.
         """
         states = {}
         for row in filter(is_nested, stack_rows.rows.values()):

@@ -31,8 +31,8 @@ from stoker.schema.resource_type import (
 )
 from stoker.schema.words import shown
 
+# End of generated names, also of adopted objects with tokens of other stacks.
 _GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
-"""How generated names end, those of adopted objects too, which have the tokens of other stacks."""
 
 
 class Look(Struct, frozen=True):
@@ -40,12 +40,11 @@ class Look(Struct, frozen=True):
 
     gone: bool = False
     found: Comparison = SAME
-    unread: str | None = None
-    """Why nothing can be said."""
+    unread: str | None = None  # why the object was not compared
 
 
 def look_at(stack_rows: StackRows, type_: ManagedType) -> Callable[[Call], Look] | None:
-    """Return the function that compares objects of a type, on a worker, or None."""
+    """Return the function that compares objects of a type, for a worker thread, or None."""
     if not can(type_, Observes):
         return None
     observed = type_
@@ -89,7 +88,7 @@ def check_by(
 
 
 def repairable(type_: ResourceType | None, look: Look) -> dict[str, Difference]:
-    """The differences that an update can set back in place, by property."""
+    """Return the differences that an update can set back in place, by property."""
     if type_ is None or not can(type_, Updates):
         return {}
     schema = type_.properties
@@ -101,7 +100,7 @@ def repairable(type_: ResourceType | None, look: Look) -> dict[str, Difference]:
 
 
 def seen(type_: Observes, call: Call) -> Look:
-    """Return one comparison; the properties of the call have ids where objects have them."""
+    """Return one comparison. Names among the properties must be ids where objects have ids."""
     live = type_.live(call)
     if live is None:
         return Look(gone=True)
@@ -116,7 +115,10 @@ def seen(type_: Observes, call: Call) -> Look:
 def _with_ids(
     stack_rows: StackRows, type_: ManagedType, properties: Mapping[str, Any], names: Collection[str]
 ) -> tuple[Mapping[str, Any], set[str]]:
-    """The properties with ids for the names in these; and which of them name nothing any more."""
+    """Return the properties with ids for names, and the properties whose names do not exist.
+
+    Only the properties in ``names`` are resolved.
+    """
     lookups = [each for each in lookups_of(type_, properties) if each.path[0] in names]
     ports, unknown = stack_rows.ports, set()
     ids: dict[int, str] = {}

@@ -122,7 +122,7 @@ class ApplyStep:
         return _recorded(definition, self._session.current)
 
     async def _refuse(self, row: Resource, reason: str) -> None:
-        """Refuse a forbidden change with an event; the row stays as it is."""
+        """Reject a forbidden change with an event; the row stays as it is."""
         shown = replace(row, action=Action.UPDATE, status=Status.FAILED, reason=reason)
         await self._session.commit(events=[self._session.transitions.event_of(shown)])
         raise ActionFailedError(shown, _restricted(row.name, reason))
@@ -150,7 +150,7 @@ class ApplyStep:
             await self._finish(run, definition)
 
     async def _refer(self, run: ResourceRun, definition: Definition) -> None:
-        """An object that is not ours: it must exist already."""
+        """Refer to an external object, which must exist already."""
         type_, physical_id = definition.type, _external_id(run.row, definition)
         known = {"external": True, "physical_id": physical_id}
         if not isinstance(type_, ManagedType) or not can(type_, Checks):
@@ -186,7 +186,7 @@ class ApplyStep:
     async def _reinstate(
         self, row: Resource, run: ResourceRun, definition: Definition, decision: Decision
     ) -> None:
-        """A row that was replaced stands for the resource again, and the current one goes."""
+        """Reinstate a replaced row; the current row is removed later."""
         await run.stop_before(Action.UPDATE)
         going = replace(run.row, replaced_by=row.id)
         run = ResourceRun(self._context, replace(row, replaced_by=None))
@@ -206,12 +206,12 @@ class ApplyStep:
         await self._finish(run, definition, decision.changed, before, **columns)
 
     async def _replace(self, run: ResourceRun, definition: Definition, decision: Decision) -> None:
-        """A new object beside the old one, which goes when all else is in its place."""
+        """Create a new object beside the old one, which is deleted in the second phase."""
         for action in (Action.UPDATE, Action.CREATE):
             await run.stop_before(action)
         session, old, events = self._session, run.row, list[Event]()
         if decision.changed:
-            # clients know a replacement by this pair of events on the old resource
+            # Clients recognize a replacement by this pair of events of the old resource.
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
@@ -304,7 +304,7 @@ def _dirty(row: Resource, decision: Decision) -> tuple[str, ...]:
 
 
 def _external_id(row: Resource, definition: Definition) -> str:
-    """The id of an object that is referred to. Raises DiagnosticError for other values."""
+    """Return the id of an external object. Raises DiagnosticError for any other value."""
     physical_id = definition.external_id
     if not isinstance(physical_id, str) or not physical_id or "\0" in physical_id:
         raise DiagnosticError([_no_id(row, physical_id)])

@@ -31,16 +31,16 @@ class ReplacementHandover:
         self._replaced: dict[str, list[str]] | None = None
 
     async def release(self, new: ResourceRun, old: Resource | None = None) -> None:
-        """Free the things that a resource in creation needs of those that it replaces.
+        """Free the parts that a resource in creation needs of those that it replaces.
 
-        ``old`` is the one if the caller knows; otherwise an object of ``new`` whose create was cut
-        off is searched for first. Raises :class:`ActionFailedError` for ``new``.
+        ``old`` is the replaced row, if the caller knows it. Otherwise an object of ``new`` is
+        searched for first, whose create was cut off. Raises :class:`ActionFailedError` for ``new``.
         """
         type_ = self._session.type_of(new.row)
         if old is None and isinstance(type_, ManagedType):
             await find_lost(new, type_)
         if new.row.physical_id is not None:
-            return  # it has all that it needs
+            return  # its object exists, so it has these parts
         for row in [old] if old is not None else self._before(new.row):
             try:
                 await self._released(row, new)
@@ -48,9 +48,9 @@ class ReplacementHandover:
                 await new.fail(f"what it replaces does not make way: {refused.message}")
 
     async def reclaim(self, old: ResourceRun, new: Resource | None = None) -> None:
-        """Give ``old``, which stays, the things that it freed for a row that goes.
+        """Return to ``old``, which stays, the parts that it freed for a row that is removed.
 
-        ``new`` is that row if the caller knows. Raises :class:`ActionFailedError` for ``old``.
+        ``new`` is that row, if the caller knows it. Raises :class:`ActionFailedError` for ``old``.
         """
         type_ = self._session.type_of(old.row)
         if not isinstance(type_, ManagedType) or not can(type_, Releases):
@@ -66,9 +66,10 @@ class ReplacementHandover:
                 await old.fail(f"what it freed cannot be taken again: {refused.message}")
 
     async def _released(self, row: Resource, successor: ResourceRun) -> None:
-        """Release the object of ``row``; if that deletes it, only if the successor needs it.
+        """Release the parts of the object of ``row``.
 
-        A row without an object, or with one that is not ours, holds nothing.
+        A type whose release deletes the object is only called if the successor needs that. A row
+        without an object, or with an external one, has no parts.
         """
         type_ = self._session.type_of(row)
         gone = (row.action, row.status) == (Action.DELETE, Status.COMPLETE)

@@ -30,7 +30,7 @@ from stoker.schema.resource_type import (
 async def drop_snapshots(
     session: Session, snapshots: Sequence[Snapshot], waiting: Waiting
 ) -> str | None:
-    """Remove snapshots of the stack; returns why one of them cannot be removed, or None.
+    """Remove snapshots of the stack. Return why one of them cannot be removed, or None.
 
     Raises :class:`StoppedError`.
     """
@@ -85,7 +85,7 @@ async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> st
 
 
 def _row_of(session: Session, part: SnapshotPart) -> Resource:
-    """The resource as it was, though its row may be gone."""
+    """Return the resource of a part; its row may have been deleted."""
     now = session.ports.clock.now()
     return Resource(
         id=part.row_id,

@@ -36,17 +36,17 @@ from stoker.schema.resource_type import (
 
 Method = Callable[[Call], Outcome]
 
+# The method of a type for each action; None if the type does nothing for it.
 METHODS: Mapping[Action, Callable[[ResourceType], Method | None]] = {
     Action.SUSPEND: lambda type_: type_.suspend if can(type_, Suspends) else None,
     Action.RESUME: lambda type_: type_.resume if can(type_, Suspends) else None,
     Action.CHECK: lambda type_: type_.check if can(type_, Checks) else None,
     Action.SNAPSHOT: lambda type_: type_.snapshot if can(type_, Snapshots) else None,
 }
-"""What each action calls; None for types that have nothing to do then."""
 
 
 def is_beyond(action: Action, type_: ResourceType | None) -> bool:
-    """Return whether the type does not support the action, though it has a meaning for it."""
+    """Return whether a type does not support an action that would make sense for it."""
     return action is Action.CHECK and type_ is not None and METHODS[action](type_) is None
 
 
@@ -60,7 +60,7 @@ class VisitStep:
         self._action = context.operation.action
 
     async def visit(self, node: Node) -> None:
-        """Do the action; nothing when an earlier run of this operation has done it."""
+        """Do the action, unless an earlier run of this operation has done it."""
         row = self._session.rows[node.key]
         if row.operation_id == self._operation.id and row.status is Status.COMPLETE:
             return
@@ -98,7 +98,7 @@ class VisitStep:
 
     async def _begin(self, run: ResourceRun, calls: ResourceType | None) -> None:
         if (run.row.action, run.row.status) == (self._action, Status.IN_PROGRESS):
-            return  # a previous engine started it
+            return  # an engine that died has started it
         if calls is None or self._action is Action.CHECK:
             await run.begin(self._action, calls)
         else:
@@ -118,7 +118,7 @@ class VisitStep:
     async def _pass_by(self, run: ResourceRun) -> None:
         """Record that a resource does not support the action, with an event the first time.
 
-        One that has failed stays failed: nothing is known that speaks against it.
+        A failed resource stays failed: without a check, nothing shows that it is healthy.
         """
         row = run.row
         if row.status is Status.FAILED:
@@ -138,7 +138,8 @@ def _may(action: Action, row: Resource) -> bool:
     """Return whether a resource in this state may have the action.
 
     An action in progress was started by this operation. A resource whose creation failed can be
-    checked, but must not become complete by that. A check must not hide that one is suspended.
+    checked, but must not become complete by that. A check must not hide that a resource is
+    suspended.
     """
     rests = (row.action, row.status) == (Action.SUSPEND, Status.COMPLETE)
     match action:
