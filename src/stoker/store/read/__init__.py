@@ -1,1 +1,1 @@
-"""Reads, several of which share a transaction."""
+"""Reads; those that become ready together share a transaction."""

@@ -1,9 +1,8 @@
 """Ends reads whose results are no longer needed.
 
-A thread cannot be stopped from outside. So a read that was given up ends in one of two places: the
-statement that is being executed is cancelled in the database, and the decryption of rows asks
-between two values. Both raise :class:`ReadAbandonedError`, or an error of the database, which is
-dropped.
+A thread cannot be stopped from outside. So an abandoned read ends in one of two places: the running
+statement is cancelled in the database, and the decryption of rows checks between two values. Both
+raise :class:`ReadAbandonedError`, or an error of the database, which is dropped.
 """
 
 from __future__ import annotations
@@ -52,12 +51,12 @@ class AbandoningCipher:
         self.contents = cipher.contents
 
     def decrypt(self, text: str) -> Any:
-        """The value."""
+        """Return the decrypted value."""
         _require_wanted()
         return self._cipher.decrypt(text)
 
     def decrypt_content(self, text: str) -> tuple[Any, int]:
-        """The value of a content, and the length of its JSON text."""
+        """Return the value of a content, and the length of its JSON text."""
         _require_wanted()
         return self._cipher.decrypt_content(text)
 
@@ -115,5 +114,5 @@ class Statements:
                 return
             try:
                 driver.cancel_safe(timeout=_CANCEL_SECONDS)
-            except Exception as error:  # noqa: BLE001 - it is tried again while the statement runs
+            except Exception as error:  # noqa: BLE001 - it is retried while the statement runs
                 log.info("a statement was not cancelled", reason=str(error))

@@ -4,9 +4,9 @@ A change of threads and a transaction cost more than most reads, and the drivers
 read almost the same rows at the same time. The reads are independent: each has its own result or
 error.
 
-Reads of a group are of one project, and a project has few groups at a time, so that slow reads of
-one project do not hold up another. A read ends when no request waits for its result any more, as
-after the time limit of a request.
+A group has reads of one project, and a project has few groups at a time, so that slow reads of one
+project do not delay another. A read ends when no request waits for its result any more, for
+instance after the time limit of a request.
 """
 
 from __future__ import annotations
@@ -38,23 +38,20 @@ from stoker.store.sql.timeouts import in_time
 
 Result = TypeVar("Result")
 
-_AT_ONCE = 20
-"""Reads that share a connection; more are spread over the threads."""
+_AT_ONCE = 20  # reads that share a connection; more are spread over the threads
+# Running groups of a project. Reads that arrive meanwhile wait for one of them, and form one group
+# then.
 _GROUPS = READERS_OF_ONE_PROJECT
-"""Of a project that are under way together: what comes meanwhile waits for one of these, and is one
-group then."""
 _CANCEL_AGAIN_SECONDS = 0.2
 Rows = Sequence[Mapping[str, Any]]
 
 
 class _Entry(Struct, frozen=True, eq=False):
-    """A read, and who waits for it."""
+    """A read, and the future of its caller."""
 
-    query: Callable[..., Any]
-    """Takes the connection, and the rows of each of ``asked``."""
+    query: Callable[..., Any]  # takes the connection, and the rows of each of `asked`
     done: asyncio.Future[Any]
-    asked: tuple[RowsOf, ...] = ()
-    """What is found together with what others ask for."""
+    asked: tuple[RowsOf, ...] = ()  # rows that are found in one statement with those of other reads
     owner: str = ""
 
     def is_wanted(self) -> bool:
@@ -73,8 +70,7 @@ class _Group(Struct, frozen=True, eq=False):
         return any(entry.is_wanted() for entry in self.entries)
 
 
-Verdict = tuple[Any, Exception | None]
-"""What came of a read: a result, or why there is none."""
+Verdict = tuple[Any, Exception | None]  # the result of a read, or its error
 
 
 class Reading:
@@ -114,19 +110,18 @@ class GroupRead:
     def __init__(self, engine: sa.Engine, runner: Runner) -> None:
         self._engine = engine
         self._runner = runner
-        self._pending: OrderedDict[str, list[_Entry]] = OrderedDict()
-        """By project."""
+        self._pending: OrderedDict[str, list[_Entry]] = OrderedDict()  # by project
         self._running: dict[asyncio.Task[None], tuple[str, _Group]] = {}
         self._is_starting = False
 
     async def read(
         self, query: Callable[..., Result], asked: tuple[RowsOf, ...] = (), owner: str = ""
     ) -> Result:
-        """Return the result of the query on the connection and the rows ``asked`` for."""
+        """Return the result of the query, called with the connection and the rows ``asked`` for."""
         loop = asyncio.get_running_loop()
         entry = _Entry(query, loop.create_future(), asked, owner)
         if not self._is_starting:
-            # everyone who is ready in this turn of the loop joins
+            # All reads that are ready in this turn of the loop join the first group.
             self._is_starting = True
             loop.call_soon(self._start)
         self._pending.setdefault(project.get(), []).append(entry)
@@ -177,19 +172,20 @@ class GroupRead:
         entries = group.entries
 
         def transaction() -> list[Verdict]:
-            # while the database does not answer, reads wait here for threads
+            # Drop abandoned reads. Reads wait long for a thread while the database does not
+            # respond.
             entries[:] = [entry for entry in entries if entry.is_wanted()]
             try:
                 with while_wanted(group.is_wanted):
                     return self._together(group)
             except StoreError:
                 raise
-            except Exception:  # noqa: BLE001 - told to the one whose read it is
+            except Exception:  # noqa: BLE001 - the read that caused it gets it
                 return [self._alone(entry) for entry in entries]
 
         try:
             verdicts = await self._runner.read(transaction)
-        except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
+        except Exception as error:  # noqa: BLE001 - all waiting callers must get it
             verdicts = [(None, error)] * len(entries)
         for entry, (result, refused) in zip(entries, verdicts, strict=True):
             if entry.done.done():
@@ -206,7 +202,7 @@ class GroupRead:
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated or not group.is_wanted():
                     raise
-                # The server may have been restarted: the next connection is to the new one.
+                # The server may have been restarted. The next connection reaches the new one.
                 return self._look(group)
 
     def _look(self, group: _Group) -> list[Verdict]:
@@ -226,7 +222,7 @@ class GroupRead:
     def _alone(self, entry: _Entry) -> Verdict:
         try:
             [verdict] = self._together(_Group([entry]))
-        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+        except Exception as error:  # noqa: BLE001 - the waiting caller must get it
             return None, error
         return verdict
 
@@ -238,6 +234,6 @@ def _looked(connection: sa.Connection, entry: _Entry, rows: Sequence[Rows]) -> V
     except ReadAbandonedError as error:
         return None, error
     except (StoreError, sa.exc.SQLAlchemyError, OSError):
-        raise  # nothing more can be read in a transaction, if there is one
-    except Exception as error:  # noqa: BLE001 - it is told to whoever asked
+        raise  # a transaction cannot be read from after such an error
+    except Exception as error:  # noqa: BLE001 - the caller gets it
         return None, error

@@ -48,19 +48,19 @@ _EVENT_FILTERS = {
 }
 _EVENT_SORT = {"event_time": "time", "resource_type": "resource_type"}
 
+# A value that an integer column can have; no other text equals one.
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
-"""What a column of integers can hold; no other text equals one."""
 
 
+# Leave out the credentials, which no list shows and which take long to decrypt.
 _LISTED: sa.Select[Any] = sa.select(
     *(column for column in tables.stacks.c if column is not tables.stacks.c.credentials),
     sa.literal_column("'{}'").label("credentials"),
 )
-"""Stacks without their credentials, which no list shows and which take long to decrypt."""
 
 
 def stack_list(project_id: str | None, query: StackQuery) -> sa.Select[Any]:
-    """Ids and rows of the stacks that match, in order, without the page."""
+    """Return the query of the stacks that match, without order and page."""
     stacks = tables.stacks
     select = _LISTED
     if project_id is not None:
@@ -100,6 +100,7 @@ def _tagged(select: sa.Select[Any], query: StackQuery) -> sa.Select[Any]:
     column = tables.stacks.c.tags
 
     def has(tag: str) -> sa.ColumnElement[bool]:
+        # The column has the tags as a JSON list, in which a tag is a quoted text.
         return column.contains(json.dumps(tag), autoescape=True)
 
     for tag in query.tags:
@@ -114,7 +115,7 @@ def _tagged(select: sa.Select[Any], query: StackQuery) -> sa.Select[Any]:
 
 
 def stack_page(select: sa.Select[Any], page: Page) -> sa.Select[Any]:
-    """The list in its order, cut to the page. The newest come first unless the page says else."""
+    """Return the query of one page, newest first unless the page has another order."""
     stacks = tables.stacks
     keys = [_STACK_SORT[key] for key in page.sort_keys if key in _STACK_SORT] or ["created_at"]
     descending = page.descending if page.descending is not None else not page.sort_keys
@@ -123,7 +124,7 @@ def stack_page(select: sa.Select[Any], page: Page) -> sa.Select[Any]:
 
 
 def event_page(stack_ids: Sequence[str], query: EventQuery) -> sa.Select[Any]:
-    """The events of stacks, oldest first unless the page says else."""
+    """Return the query of events, oldest first unless the page has another order."""
     events = tables.events
     select = sa.select(events).where(events.c.stack_id.in_(stack_ids))
     if query.resource_name is not None:
@@ -136,7 +137,7 @@ def event_page(stack_ids: Sequence[str], query: EventQuery) -> sa.Select[Any]:
 
 
 def in_pages(select: sa.Select[Any], table: sa.Table, page: Page) -> sa.Select[Any]:
-    """The rows of a numbered table, oldest first, cut to the page."""
+    """Return the query of one page of a numbered table, oldest first."""
     return _paged(select, table, [table.c.number], page, descending=False)
 
 
@@ -187,12 +188,12 @@ def _after(
     return sa.or_(~sa.exists().where(table.c.id == marker), comes)
 
 
+# A value beyond that of any row, by type of the column.
 _BEYOND: Mapping[type[Any], float] = {sa.Float: sys.float_info.max, sa.BigInteger: 2**63 - 1}
-"""By type of a column: what no row has."""
 
 
 def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
-    """A query of stacks with the action that waits for each, as ``requested``."""
+    """Add to a query of stacks the action that waits to start, as ``requested``."""
     operations = tables.operations
     # In one statement: between two, the action may have started.
     waiting = (
@@ -227,8 +228,8 @@ def _queued_of(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 _IS_OPEN = tables.operations.c.status.in_(tables.OPEN)
+# Operations of a stack that are not final, oldest first, without their plans.
 QUEUE = RowsOf(_queued_of(_IS_OPEN), tables.operations.c.stack_id)
-"""The operations of a stack that are not final, oldest first, without their plans."""
 _PARTS = _queued_of(
     sa.and_(
         tables.operations.c.stack_id == sa.bindparam("stack", None),
@@ -238,17 +239,17 @@ _PARTS = _queued_of(
 
 
 def queue(connection: sa.Connection, stack_id: str) -> list[Queued]:
-    """The operations of a stack that are not final, oldest first, without their plans."""
+    """Return the operations of a stack that are not final, oldest first, without their plans."""
     return queued(QUEUE.find(connection, [stack_id])[stack_id])
 
 
 def parts(connection: sa.Connection, stack_id: str, parent_operation: str) -> list[Queued]:
-    """The operations of a stack that are part of one of its parent."""
+    """Return the operations of a stack that are part of one of its parent."""
     return queued(found(connection, _PARTS, stack=stack_id, above=parent_operation))
 
 
 def queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
-    """Operations of such rows."""
+    """Return the operations of such rows."""
     return [
         Queued(
             row["id"],

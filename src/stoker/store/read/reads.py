@@ -33,11 +33,10 @@ from stoker.store.sql.encryption import Cipher
 
 log = Log(__name__)
 
-_AT_ONCE = 500
-"""Ids in one statement."""
+_AT_ONCE = 500  # ids in one statement
 
 
-# built once: to put together a statement takes longer than to execute it
+# Build statements once. Building one takes longer than executing it.
 _ALL = sa.select(tables.stacks)
 _STACK = RowsOf(with_requested(_ALL), tables.stacks.c.id)
 _NAMED = with_requested(_ALL.where(tables.stacks.c.live_name == sa.bindparam("name", None)))
@@ -92,7 +91,7 @@ _SIGNALS = sa.select(tables.signals).where(
 
 
 def contents_of(connection: sa.Connection, some: Rows, cipher: Cipher) -> Mapping[str, Any]:
-    """The contents that rows of :data:`INPUT` refer to, by hash."""
+    """Return the contents that rows of :data:`INPUT` refer to, by hash."""
     return cipher.contents.read(connection, some, cipher.decrypt_content)
 
 
@@ -100,28 +99,28 @@ class SqlReads(Reading):
     """Rows of a relational database, as records."""
 
     async def stack(self, stack_id: str) -> Stack | None:
-        """One stack by id."""
+        """Return a stack by id."""
         return await self._read_rows(
             _STACK, stack_id, lambda _, some: next(iter(self._to_stacks(some)), None)
         )
 
     async def _stacks(self, statement: sa.Select[Any], **named: Any) -> list[Stack]:
-        """The stacks of one of the statements above."""
+        """Return the stacks of one of the statements above."""
         return await self._read(
             lambda connection: self._to_stacks(found(connection, statement, **named))
         )
 
     def _to_stacks(self, some: Iterable[rows.Row]) -> list[Stack]:
-        """Stacks with the action that waits for each."""
+        """Return stacks with the action that waits to start."""
         return [rows.to_stack(row, self._cipher, row["requested"]) for row in some]
 
     async def find_stack(self, project_id: str | None, name: str) -> Stack | None:
-        """The live stack of a name."""
+        """Return the live stack of a name."""
         select = _NAMED if project_id is None else _NAMED_IN_PROJECT
         return next(iter(await self._stacks(select, name=name, project=project_id)), None)
 
     async def stacks(self, project_id: str | None, query: StackQuery) -> Sequence[Stack]:
-        """Stacks that match, in order."""
+        """Return the stacks that match, in order."""
         listed = queries.stack_list(project_id, query)
         select = with_requested(queries.stack_page(listed, query.page))
         return await self._read(
@@ -135,11 +134,11 @@ class SqlReads(Reading):
         return int(await self._read(lambda connection: connection.execute(select).scalar_one()))
 
     async def children(self, stack_id: str) -> Sequence[Stack]:
-        """The live nested stacks of a stack."""
+        """Return the live nested stacks of a stack."""
         return await self._stacks(_CHILDREN, parent=stack_id)
 
     async def input(self, input_id: str) -> Input:
-        """One input. Raises NotFoundError and DamagedRecordError."""
+        """Return an input. Raises NotFoundError and DamagedRecordError."""
 
         def query(connection: sa.Connection, some: Rows) -> Input:
             # A content is missing if the input was dropped since its row was read.
@@ -158,7 +157,7 @@ class SqlReads(Reading):
         return await self._read_rows(INPUT, input_id, query)
 
     async def operations(self, stack_id: str) -> Sequence[Operation]:
-        """The operations that are not final, oldest first."""
+        """Return the operations that are not final, oldest first."""
         return await self._read_rows(
             _OPEN_OPERATIONS, stack_id, lambda _, some: self._to_operations(some)
         )
@@ -167,17 +166,17 @@ class SqlReads(Reading):
         return [rows.to_operation(row, self._cipher) for row in some]
 
     async def queue(self, stack_id: str) -> Sequence[Queued]:
-        """The operations that are not final, oldest first, without their plans."""
+        """Return the operations that are not final, oldest first, without their plans."""
         return await self._read_rows(queries.QUEUE, stack_id, lambda _, some: queries.queued(some))
 
     async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
-        """The operations of a stack that are part of one of its parent."""
+        """Return the operations of a stack that are part of one of its parent."""
         return await self._read(
             lambda connection: queries.parts(connection, stack_id, parent_operation)
         )
 
     async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
-        """Status and reason of one operation."""
+        """Return the status of an operation and the reason."""
 
         def query(_: sa.Connection, some: Rows) -> tuple[OperationStatus, str] | None:
             for row in some:
@@ -187,19 +186,19 @@ class SqlReads(Reading):
         return await self._read_rows(_STATUS, operation_id, query)
 
     async def operation(self, operation_id: str) -> Operation | None:
-        """One operation."""
+        """Return an operation."""
         return await self._read_rows(
             OPERATION, operation_id, lambda _, some: next(iter(self._to_operations(some)), None)
         )
 
     async def unfinished_stacks(self) -> Sequence[str]:
-        """Ids of the stacks with operations that are not final."""
+        """Return the ids of the stacks with operations that are not final."""
         columns = tables.operations.c
         select = sa.select(columns.stack_id).where(columns.status.in_(tables.OPEN)).distinct()
         return await self._read(lambda connection: list(connection.execute(select).scalars()))
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
-        """All resource rows, oldest first."""
+        """Return all resource rows, oldest first."""
         return await self._read_rows(
             _RESOURCES,
             stack_id,
@@ -207,7 +206,7 @@ class SqlReads(Reading):
         )
 
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
-        """Events that match, in order."""
+        """Return the events that match, in order."""
         select = queries.event_page(stack_ids, query)
         return await self._read(
             lambda connection: [
@@ -216,7 +215,7 @@ class SqlReads(Reading):
         )
 
     async def event(self, stack_id: str, event_id: str) -> Event | None:
-        """One event."""
+        """Return an event."""
         columns = tables.events.c
         select = sa.select(tables.events).where(
             columns.stack_id == stack_id, columns.id == event_id
@@ -234,8 +233,9 @@ class SqlReads(Reading):
         known: Mapping[str, StoredSignal] = MappingProxyType({}),
         resource_id: str | None = None,
     ) -> Sequence[StoredSignal]:
-        """The signals of a stack's resources, or of one of them, oldest first; those ``known`` by
-        id as given.
+        """Return the signals of a stack's resources, or of one of them, oldest first.
+
+        Signals that are ``known`` by id are not read again.
         """
         asked, owner = _SIGNAL_IDS, stack_id
         if resource_id is not None:
@@ -247,7 +247,7 @@ class SqlReads(Reading):
     async def agenda(
         self, stack_id: str, known: Mapping[str, StoredSignal]
     ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
-        """The signals of a stack's resources and its operations that are not final."""
+        """Return the signals of a stack's resources, and its operations that are not final."""
         return await self._read_rows_of_one_moment(
             (_SIGNAL_IDS, _OPEN_OPERATIONS),
             stack_id,

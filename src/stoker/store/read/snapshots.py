@@ -22,11 +22,11 @@ class SqlSnapshots(Reading):
     """Snapshots of a relational database, as records."""
 
     async def snapshots(self, stack_id: str) -> Sequence[Snapshot]:
-        """The snapshots of a stack, oldest first."""
+        """Return the snapshots of a stack, oldest first."""
         return await self._snapshots(_OF_STACK, stack_id)
 
     async def snapshot(self, snapshot_id: str) -> Snapshot | None:
-        """One snapshot."""
+        """Return a snapshot."""
         return next(iter(await self._snapshots(_SNAPSHOT, snapshot_id)), None)
 
     async def _snapshots(self, statement: sa.Select[Any], id_: str) -> list[Snapshot]:

@@ -18,7 +18,7 @@ class SqlState(Reading):
         return await self._read(_open_operations)
 
     async def size(self) -> int:
-        """Bytes of the database."""
+        """Return the bytes of the database."""
         return await self._read(_size_of)
 
 
@@ -38,7 +38,7 @@ def _open_operations(connection: sa.Connection) -> dict[str, tuple[int, float]]:
 
 
 def _size_of(connection: sa.Connection) -> int:
-    """Bytes of a database."""
+    """Return the bytes of a database."""
     if connection.dialect.name == "sqlite":
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
         return int(pages) * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())

@@ -1,4 +1,4 @@
-"""The state of a stack and of those nested in it, which shows if one was driven meanwhile."""
+"""The state of a stack and its nested stacks, which shows whether an engine drove one since."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from stoker.engine.model.records import TreeState
 from stoker.store.schema import tables
 from stoker.store.sql.encryption import plain_size
 
-_AT_ONCE = 500
-"""Ids in one statement."""
+_AT_ONCE = 500  # ids in one statement
 
 
 def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState:
-    """Return the state of a stack and of the live ones nested in it; ``locked`` locks them."""
+    """Return the state of a stack and its live nested stacks; ``locked`` locks their rows."""
     stacks, tokens = tables.stacks.c, dict[str, int]()
     found = _tokens(connection, stacks.id == stack_id, locked=locked)
     while found:
@@ -30,7 +29,10 @@ def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState
 
 
 def count_resources(connection: sa.Connection, root_id: str, besides: str) -> int:
-    """The resources of the live stacks of a tree, one stack and replaced objects left out."""
+    """Return the number of resources in the live stacks of a tree.
+
+    One stack is left out, and so are replaced objects.
+    """
     resources = tables.resources.c
     count = sa.select(sa.func.count()).where(
         resources.stack_id.in_(_others(root_id, besides)), resources.replaced_by.is_(None)
@@ -39,7 +41,7 @@ def count_resources(connection: sa.Connection, root_id: str, besides: str) -> in
 
 
 def values_size(connection: sa.Connection, root_id: str, stack_id: str) -> tuple[int, int]:
-    """Bytes of the values of a stack's resources, and of those of the rest of its live tree."""
+    """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
     resources = tables.resources.c
     others = _others(root_id, stack_id)
     size = sa.select(sa.func.sum(resources.size))
@@ -49,7 +51,7 @@ def values_size(connection: sa.Connection, root_id: str, stack_id: str) -> tuple
 
 
 def _others(root_id: str, besides: str) -> sa.Select[Any]:
-    """Ids of the live stacks of a tree, one left out."""
+    """Return the query for the ids of the live stacks of a tree, except one."""
     stacks = tables.stacks.c
     whole = sa.or_(stacks.id == root_id, stacks.root_id == root_id)
     return sa.select(stacks.id).where(whole, stacks.deleted_at.is_(None), stacks.id != besides)

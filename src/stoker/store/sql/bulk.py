@@ -1,7 +1,7 @@
-"""Many rows with one statement.
+"""Writes many rows with one statement.
 
-SQLite is in this process: it is quickest with one statement, executed for each row. A server wants
-few statements: PostgreSQL is given all rows as one document.
+SQLite runs in this process: it is fastest with one statement, executed for each row. A server is
+fastest with few statements: PostgreSQL gets all rows as one document.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _AT_ONCE = 1000  # rows in one document
 class Insert:
     """The statement that inserts rows into a table, compiled once for each dialect.
 
-    A row with the ``key`` of an existing one updates it, but for the columns in ``keep``; a
-    ``keep`` of None leaves existing rows as they are. All rows have the same columns.
+    A row with the ``key`` of an existing row updates it, except the columns in ``keep``; a ``keep``
+    of None leaves existing rows as they are. All rows have the same columns.
     """
 
     def __init__(
@@ -142,14 +142,14 @@ def _insert_documents(
 
 
 def _insert_into(dialect: sa.Dialect, table: sa.Table) -> Any:
-    # loading the dialect of another database would take 25 ms of every start
+    # Importing both dialects would add 25 ms to every start.
     return importlib.import_module(f"sqlalchemy.dialects.{dialect.name}").insert(table)
 
 
 def _or_update(
     statement: Any, names: Sequence[str], key: str | None, keep: Sequence[str] | None
 ) -> Any:
-    """The statement, which does so where there is a row of the key already."""
+    """Return the statement with an update, or no effect, for rows whose key exists."""
     if key is None:
         return statement
     if keep is None:
@@ -161,7 +161,7 @@ def _or_update(
 def _each_once(
     values: Sequence[dict[str, Any]], key: str, keep: Sequence[str]
 ) -> Sequence[dict[str, Any]]:
-    """The rows as they are after all of them: one statement may change a row only once."""
+    """Merge rows of the same key: one statement may change a row only once."""
     latest: dict[Any, dict[str, Any]] = {}
     for row in values:
         before = latest.get(row[key])
@@ -177,8 +177,8 @@ def _document(values: Sequence[Mapping[str, Any]]) -> str:
     return rows
 
 
+# Parts of a document that PostgreSQL rejects.
 _NOT_STORABLE = ("\\u0000", '":NaN', '":Infinity', '":-Infinity')
-"""What PostgreSQL refuses in a document."""
 
 
 def _storable(value: Any) -> Any:

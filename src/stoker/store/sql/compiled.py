@@ -1,6 +1,6 @@
-"""Statements that are executed for every change, as text that was compiled once.
+"""Statements that are executed for every change, compiled once to text.
 
-SQLAlchemy processes a statement and each of its values again each time, which takes longer than the
+SQLAlchemy would process a statement and each of its values each time, which takes longer than the
 execution.
 """
 
@@ -63,7 +63,10 @@ _PREPARED: dict[tuple[str, Any], Prepared] = {}
 
 
 def prepared(connection: sa.Connection, statement: Any) -> Prepared:
-    """A statement that is always the same object; its parameters have a default of None."""
+    """Return the compiled form of a statement, from a cache.
+
+    The statement must be the same object each time. Its parameters have a default of None.
+    """
     key = connection.dialect.name, statement
     if key not in _PREPARED:
         _PREPARED[key] = Prepared(connection.dialect, statement)
@@ -71,12 +74,15 @@ def prepared(connection: sa.Connection, statement: Any) -> Prepared:
 
 
 def found(connection: sa.Connection, statement: Any, **values: Any) -> list[dict[str, Any]]:
-    """The rows of such a statement, as the driver gives them: SQLite has no booleans."""
+    """Return the rows of a prepared statement, as the driver returns them.
+
+    SQLite has no booleans.
+    """
     return prepared(connection, statement).rows(connection, values)
 
 
 def any_of(name: str) -> Any:
-    """For PostgreSQL: any value of a list of texts, a parameter with this name."""
+    """Return an expression for any value of a list parameter. PostgreSQL only."""
     return sa.any_(sa.bindparam(name, None, sa.ARRAY(sa.Text)))
 
 
@@ -131,9 +137,9 @@ class InList:
 
 
 class RowsOf:
-    """Rows that belong to one of many things, which are asked for together for several of these.
+    """Rows of many owners, found in one statement for several of them.
 
-    The statement selects the column that says to which a row belongs.
+    The statement selects the column with the owner of a row.
     """
 
     def __init__(self, statement: sa.Select[Any], owner: sa.Column[Any]) -> None:
@@ -143,7 +149,7 @@ class RowsOf:
     def find(
         self, connection: sa.Connection, owners: Collection[str]
     ) -> dict[str, list[Mapping[str, Any]]]:
-        """The rows of each, in the order of the statement."""
+        """Return the rows of each owner, in the order of the statement."""
         rows: dict[str, list[Mapping[str, Any]]] = {owner: [] for owner in owners}
         for row in self._among.find(connection, rows):
             rows[row[self._owner]].append(row)

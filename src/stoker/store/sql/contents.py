@@ -1,8 +1,8 @@
 """Contents of inputs: templates, environments and files, stored once under their hash.
 
-The stacks of a tree have them in common. A decoded content is shared by all inputs that refer to
-it, as long as one of them is in use: without that, each nested stack would hold its own copy of
-the files of its tree. Values of inputs never change.
+The stacks of a tree share them. A decoded content is shared by all inputs that refer to it, as long
+as one of them is in use: otherwise, each nested stack would hold its own copy of the files of its
+tree. Values of inputs never change.
 """
 
 from __future__ import annotations
@@ -20,13 +20,11 @@ from stoker.kernel.json.text import dumps
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
 
-COLUMNS = ("template", "text", "environment", "files")
-"""The columns of an input that refer to contents."""
+COLUMNS = ("template", "text", "environment", "files")  # columns of an input that refer to contents
+# Characters of JSON text of the contents that stay cached without a user.
 RECENT_CHARACTERS = 8 * 1024 * 1024
-"""Length of the JSON texts of contents that are kept although nothing uses them."""
 _SECTIONS = ("parameter_defaults", "resource_registry")
-_FEW = 10
-"""Entries of a section that is not worth sharing."""
+_FEW = 10  # sections up to this number of entries are not shared
 _BODIES = InList(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
 
 
@@ -54,7 +52,7 @@ class ContentCache:
         rows: Iterable[Mapping[str, Any] | sa.RowMapping],
         decoded: Callable[[str], tuple[Any, int]],
     ) -> dict[str, Any]:
-        """The contents that rows of inputs refer to, by hash.
+        """Return the contents that rows of inputs refer to, by hash.
 
         ``decoded`` returns the value of a stored text and the length of its JSON text.
         """
@@ -70,7 +68,7 @@ class ContentCache:
         return found
 
     def _parts(self, value: Mapping[str, Any]) -> dict[str, SharedContent]:
-        """The large sections of an environment, which environments of a tree have in common."""
+        """Return the large sections of an environment, which environments of a tree share."""
         large = {name: value[name] for name in _SECTIONS if isinstance(value.get(name), dict)}
         return {
             name: self._shared(part, hashlib.sha256(dumps(part).encode()).hexdigest())
@@ -79,7 +77,7 @@ class ContentCache:
         }
 
     def _shared(self, value: Mapping[str, Any], hash_: str) -> SharedContent:
-        """The map, or the equal one that is used already: another thread may have read it."""
+        """Return the map, or an equal one that is in use: another thread may have read it."""
         with self._lock:
             return self._used.setdefault(hash_, SharedContent(value, hash_))
 

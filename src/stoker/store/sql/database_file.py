@@ -1,8 +1,8 @@
-"""Notices that the file of a database was removed or replaced while it is in use.
+"""Detects that the file of a database was removed or replaced while it is in use.
 
-SQLite continues with the file that it has opened: every request would be answered, and its changes
+SQLite continues with the file that it has opened: every request would succeed, and its changes
 would be lost at the next start. Each transaction compares the file at the path with the one that
-was opened first, and fails as with a database that is away, until the file is back.
+was opened first, and fails like one without a database, until the file is back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 
 def watch(engine: sa.Engine, path: Path) -> None:
-    """Have all transactions of an engine fail while another file, or none, is at the path."""
+    """Make all transactions of an engine fail while another file, or none, is at the path."""
     opened: list[tuple[int, int]] = []
 
     def note(_connection: object, _record: object) -> None:

@@ -13,14 +13,11 @@ from stoker.store.schema import jobs, tables
 from stoker.store.sql import database_file, postgresql
 from stoker.store.sql.foreign import UnusableDatabaseError, require_own, require_supported
 
-REVISION = "0028"
-"""The newest revision in ``migrations/versions``."""
+REVISION = "0028"  # the newest revision in migrations/versions
+# The oldest revision whose programs can use the present schema. A migration that removes or changes
+# something they need must raise this to its own revision.
 USABLE_FROM = "0024"
-"""The oldest revision whose programs may use today's schema: it has all that they need. A migration
-that takes something away, or changes it, has to raise this to its own revision.
-"""
-SCHEMA_MARK = "usable_from"
-"""The name under which a database knows that."""
+SCHEMA_MARK = "usable_from"  # key of `USABLE_FROM` in the table of marks
 
 _IN_MEMORY = (None, "", ":memory:")
 
@@ -30,9 +27,9 @@ _version = sa.Table(
 
 
 def open_database(url: str, *, synchronous: bool | None = None) -> sa.Engine:
-    """An engine for the database at ``url``, with the schema of this release.
+    """Return an engine for the database at ``url``, with the schema of this release.
 
-    A new database is made whole; an old one is migrated with Alembic. ``synchronous`` is for
+    A new database gets all tables; an old one is migrated with Alembic. ``synchronous`` is for
     SQLite: with True a commit is on the disk when it returns, with False the operating system
     decides when. By default commits are written in order.
     """
@@ -55,14 +52,16 @@ def _require_schema(engine: sa.Engine, url: sa.URL) -> None:
         found = _revision(connection, url)
     if found != REVISION:
         with for_writing(engine).begin() as connection:
-            postgresql.let_rest(connection)  # migrations convert rows between two statements
+            postgresql.let_rest(connection)  # a migration converts rows between two statements
+            # Several processes may start together. One of them migrates, and the others wait here.
             postgresql.lock(connection, postgresql.Lock.SCHEMA)
             _bring_up_to_date(connection, _revision(connection, url))
 
 
 def engine_for(url: sa.URL) -> sa.Engine:
-    """An engine for a database, whatever is in it. Raises UnusableDatabaseError without its
-    driver.
+    """Return an engine for a database with any schema.
+
+    Raises UnusableDatabaseError if its driver is not installed.
     """
     is_file = url.get_backend_name() == "sqlite"
     try:
@@ -83,7 +82,10 @@ def engine_for(url: sa.URL) -> sa.Engine:
 
 
 def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
-    """The revision of a schema; None for an empty database. Raises UnusableDatabaseError."""
+    """Return the revision of a schema; None for an empty database.
+
+    Raises UnusableDatabaseError.
+    """
     inspector = sa.inspect(connection)
     postgresql.require_able(connection, url)
     require_own(set(inspector.get_table_names()), url)
@@ -97,7 +99,10 @@ def _revision(connection: sa.Connection, url: sa.URL) -> str | None:
 
 
 def _require_usable(connection: sa.Connection, url: sa.URL) -> None:
-    """Refuse a newer schema that lacks something: during an upgrade it may only have more."""
+    """Reject a newer schema that this release cannot use.
+
+    During an upgrade, the schema may only have additions.
+    """
     marks = tables.marks
     select = sa.select(marks.c.value).where(marks.c.name == SCHEMA_MARK)
     usable_from = connection.execute(select).scalar()
@@ -109,14 +114,14 @@ def _require_usable(connection: sa.Connection, url: sa.URL) -> None:
 
 
 def _note_usable(connection: sa.Connection) -> None:
-    """Note which programs may use the schema."""
+    """Record the oldest revision whose programs can use the schema."""
     marks = tables.marks
     connection.execute(marks.delete().where(marks.c.name == SCHEMA_MARK))
     connection.execute(marks.insert(), {"name": SCHEMA_MARK, "value": USABLE_FROM})
 
 
 def _bring_up_to_date(connection: sa.Connection, revision: str | None) -> None:
-    """Make the tables, or migrate those of an earlier revision."""
+    """Create the tables, or migrate those of an earlier revision."""
     if revision is None:
         tables.metadata.create_all(connection)
         jobs.make_tables(connection)
@@ -145,16 +150,16 @@ def for_writing(engine: sa.Engine) -> sa.Engine:
 
 
 def for_reading(engine: sa.Engine) -> sa.Engine:
-    """The engine for single statements that read: a server needs no transaction around each."""
+    """Return the engine for single reading statements: a server needs no transaction for one."""
     if engine.dialect.name == "sqlite":
         return engine  # it starts a transaction in any case
     return engine.execution_options(isolation_level="AUTOCOMMIT")
 
 
 def of_one_moment(engine: sa.Engine) -> sa.Engine:
-    """The engine for transactions that only read: all that each reads is of one moment."""
+    """Return the engine for reading transactions: all reads of one see the same snapshot."""
     if engine.dialect.name == "sqlite":
-        return engine  # it always is
+        return engine  # its transactions always do
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
@@ -168,12 +173,12 @@ def _begin_sqlite(connection: sa.Connection) -> None:
 
 
 def _tune_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # see _begin_sqlite
+    connection.isolation_level = None  # `_begin_sqlite` starts transactions
     cursor = connection.cursor()
-    # WAL with NORMAL loses nothing when a process dies, only, perhaps, when power does
+    # WAL with NORMAL loses no commit when a process dies. A power failure may lose the last ones.
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=NORMAL")
-    # pages that change again before they are copied back are copied once: 16 MiB, not 4
+    # Copy back after 16 MiB instead of 4. Pages that change several times are copied once.
     cursor.execute("PRAGMA wal_autocheckpoint=4000")
     cursor.execute("PRAGMA temp_store=MEMORY")
     cursor.execute("PRAGMA cache_size=-65536")
@@ -187,7 +192,7 @@ def _synchronize(mode: str, connection: Any, _record: object) -> None:
 
 
 def _migrate(connection: sa.Connection) -> None:
-    # Alembic is slow to import and needed only when a release changes the schema
+    # Import Alembic here. It is slow to import, and only needed when a release changes the schema.
     command = importlib.import_module("alembic.command")
     config_module = importlib.import_module("alembic.config")
     config = config_module.Config()

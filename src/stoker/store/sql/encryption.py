@@ -19,22 +19,14 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from stoker.kernel.json.text import dumps, loads
 from stoker.store.sql.contents import ContentCache, SharedContent
 
-_PIECE = 128 * 1024
-"""Bytes that are encrypted in one go, for which no other thread can run."""
-_BETWEEN = "."
-"""Separates the pieces of an encrypted text."""
+_PIECE = 128 * 1024  # bytes that are encrypted in one call, during which no other thread can run
+_BETWEEN = "."  # separates the pieces of an encrypted text
+# Prefixes of encrypted texts; no JSON text starts with them. The first is followed by the id of the
+# key, except in texts of earlier releases. Releases before those wrote the second.
 _AES, _OF_FERNET = "aes", "gAAAA"
-"""Prefixes of encrypted texts; no JSON starts with them.
-
-The first one is followed by the id of the key, but not in texts of earlier releases. The second one
-is of releases before those.
-"""
-_ID = 8
-"""Characters of the id of a key."""
-_NONCE = 12
-"""Bytes that are new for each piece."""
-_TAG = 24
-"""Characters at the end of an encrypted text that no other one has: the tag of its last piece."""
+_ID = 8  # characters of the id of a key
+_NONCE = 12  # random bytes for each piece
+_TAG = 24  # Characters at the end of an encrypted text that identify it: the tag of its last piece.
 
 
 Hashed = tuple[str, Callable[[], str]]
@@ -44,22 +36,21 @@ class Cipher(Protocol):
     """Encrypts JSON-ready values as text that cannot be read without the key, and decrypts it."""
 
     def encrypt(self, value: Any) -> str:
-        """The encrypted text."""
+        """Return the encrypted text."""
 
     def hashed(self, value: Any) -> Hashed:
         """Return the SHA-256 of the plain text, and a function that encrypts it."""
 
     def decrypt(self, text: str) -> Any:
-        """The value."""
+        """Return the decrypted value."""
 
     def decrypt_content(self, text: str) -> tuple[Any, int]:
-        """The value of a content, and the length of its JSON text."""
+        """Return the value of a content, and the length of its JSON text."""
 
     contents: ContentCache
 
 
-MOST_KEPT = 16 * 1024 * 1024
-"""Characters of decrypted texts, and of their tags, that are cached."""
+MOST_KEPT = 16 * 1024 * 1024  # characters of cached decrypted texts, with their tags
 
 
 class _Key:
@@ -73,7 +64,7 @@ class _Key:
         self._aes = AESGCM(hmac.digest(raw, b"stoker columns AES-256-GCM", "sha256"))
 
     def encrypt(self, text: str) -> str:
-        """The text in encrypted pieces, after a mark that names the key."""
+        """Return the text in encrypted pieces, after a mark that names the key."""
         data = text.encode()
         pieces = [data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE)]
         return self._mark + _BETWEEN.join(map(self._encrypt_piece, pieces))
@@ -84,17 +75,17 @@ class _Key:
         return encrypted.decode("ascii")
 
     def decrypt(self, text: str) -> str:
-        """The plain text of the pieces. Raises InvalidTag."""
+        """Return the plain text of the pieces. Raises InvalidTag."""
         pieces = (b64decode(piece) for piece in text.split(_BETWEEN))
         plain = (self._aes.decrypt(piece[:_NONCE], piece[_NONCE:], None) for piece in pieces)
         return b"".join(plain).decode()
 
 
 class ColumnCipher:
-    """Encrypts with AES-256-GCM and the newest key. Empty values are stored as they are.
+    """Encrypts with AES-256-GCM and the newest key. Empty values are stored in clear text.
 
     Texts of other keys are decrypted with those, also texts that earlier releases encrypted with
-    Fernet; all keys have its form. The last texts are cached: a lookup takes a hundredth of the
+    Fernet; all keys have its format. The latest texts are cached: a lookup takes a hundredth of the
     time of a decryption, and every plan reads all rows of its stack. The key of the cache is the
     tag, so that a manipulated text gives the original value, never one of the attacker.
 
@@ -108,23 +99,22 @@ class ColumnCipher:
         self._kept = kept
         self.contents = ContentCache()
         self.use(newest, *earlier)
-        self._decrypted: dict[str, str] = {}
-        """By the tags of encrypted texts."""
+        self._decrypted: dict[str, str] = {}  # by the tags of encrypted texts
         self._size = 0
         self._lock = Lock()
 
     def use(self, newest: bytes, *earlier: bytes) -> None:
-        """Encrypt with another key from now on, and decrypt with all these."""
+        """Use another key for encryption from now on, and all these for decryption."""
         self._newest, *others = self._keys = tuple(map(_Key, (newest, *earlier)))
         self._by_id = {key.id: key for key in (*others, self._newest)}
 
     @property
     def newest(self) -> str:
-        """The id of the newest key."""
+        """Return the id of the newest key."""
         return self._newest.id
 
     def encrypt(self, value: Any) -> str:
-        """The encrypted text."""
+        """Return the encrypted text."""
         return self._encrypted(_written(value))
 
     def hashed(self, value: Any) -> Hashed:
@@ -180,7 +170,7 @@ class ColumnCipher:
         return self._by_id.get(key_id)
 
     def _keep(self, text: str, plain: str) -> None:
-        """Keep a text; those kept longest give way."""
+        """Cache a text. Those cached first are dropped first."""
         tag = text[-_TAG:]
         with self._lock:
             if tag in self._decrypted:
@@ -202,14 +192,10 @@ def plain_size(encrypted: int | None) -> int:
     return int(encrypted or 0) * 3 // 4
 
 
-_EMPTY = frozenset(("{}", "[]", '""', "null"))
-"""What is stored as it is."""
-NO_ID = "unnamed"
-"""Stands for the key of texts that do not name theirs."""
-MARKS = (_AES, _OF_FERNET)
-"""Prefixes of encrypted texts."""
-BEGINNING = len(_AES) + 1 + _ID + 1
-"""Characters at the start of a text that identify its key."""
+_EMPTY = frozenset(("{}", "[]", '""', "null"))  # stored without encryption
+NO_ID = "unnamed"  # the id for texts that do not name their key
+MARKS = (_AES, _OF_FERNET)  # prefixes of encrypted texts
+BEGINNING = len(_AES) + 1 + _ID + 1  # characters at the start of a text that identify its key
 
 
 def key_of(text: str | None) -> str | None:
@@ -224,10 +210,11 @@ def key_of(text: str | None) -> str | None:
 
 
 class EncryptOnce:
-    """Encrypts each value once: a resource and its events have their properties in common, and the
-    inputs of nested stacks their templates.
+    """Encrypts each value once.
 
-    It knows values by their identity, and holds them so that no other can get the same.
+    A resource and its events share their properties, and the inputs of nested stacks their
+    templates. Values are recognized by their identity; a reference to each keeps its id from being
+    used for another.
     """
 
     def __init__(self, cipher: Cipher) -> None:
@@ -237,7 +224,7 @@ class EncryptOnce:
         self._hashed: dict[int, tuple[Any, Hashed]] = {}
 
     def encrypt(self, value: Any) -> str:
-        """The encrypted text."""
+        """Return the encrypted text."""
         known = self._encrypted.get(id(value))
         if known is None:
             known = self._encrypted[id(value)] = (value, self._cipher.encrypt(value))
@@ -251,9 +238,9 @@ class EncryptOnce:
         return known[1]
 
     def decrypt(self, text: str) -> Any:
-        """The value."""
+        """Return the decrypted value."""
         return self._cipher.decrypt(text)
 
     def decrypt_content(self, text: str) -> tuple[Any, int]:
-        """The value of a content, and the length of its JSON text."""
+        """Return the value of a content, and the length of its JSON text."""
         return self._cipher.decrypt_content(text)

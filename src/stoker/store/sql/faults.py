@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
 
+# Not caused by the statement: the same one may succeed later.
 _PASSING_CODES = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -26,7 +27,6 @@ _PASSING_CODES = frozenset(
         sqlite3.SQLITE_NOTADB,
     }
 )
-"""What says nothing of the statement: the same one may succeed later."""
 
 
 @contextmanager
@@ -42,8 +42,7 @@ def database_faults() -> Iterator[None]:
         raise StoreError(reason, passing=True, is_full=is_full) from error
 
 
-_DISK_FULL = "53100"
-"""SQLSTATE of PostgreSQL."""
+_DISK_FULL = "53100"  # SQLSTATE of PostgreSQL
 
 
 def _is_full(error: Exception) -> bool:

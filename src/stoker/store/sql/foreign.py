@@ -1,7 +1,7 @@
-"""Refuses databases of other programs, and those of another key.
+"""Rejects databases of other programs, and those of another key.
 
 A ``heat.conf`` names Heat's own database. Its tables are checked first, and nothing is written to a
-database that is not ours.
+database that does not belong to this service.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class UnusableDatabaseError(ValueError):
 
 
 def require_supported(url: str) -> sa.URL:
-    """The URL of a database that this service can use; refuses others, and files of Heat's."""
+    """Return the URL of a database that this service can use; reject others, and files of Heat."""
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
@@ -55,7 +55,7 @@ def require_supported(url: str) -> sa.URL:
 
 
 def require_own(found: set[str], url: sa.URL) -> None:
-    """Refuse a database that has tables, but none of ours."""
+    """Reject a database whose tables belong to another program."""
     others = found - _NO_TABLES
     if others and not others >= _OURS:
         some = ", ".join(sorted(others)[:3])
@@ -67,7 +67,7 @@ def require_own(found: set[str], url: sa.URL) -> None:
 
 
 def _tables_of_file(path: Path) -> set[str]:
-    """The tables of a file that is not changed by looking."""
+    """Return the tables in a database file, without changing the file."""
     try:
         address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
@@ -80,14 +80,14 @@ def _tables_of_file(path: Path) -> set[str]:
 
 
 def has_check(engine: sa.Engine) -> bool:
-    """Return whether the database knows which key it is encrypted with."""
+    """Return whether the database records the key that it is encrypted with."""
     return _value(engine) is not None
 
 
 def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
-    """Refuse a key other than that which the database is encrypted with; note that of a new one.
+    """Reject a key other than that of the database; record that of a new database.
 
-    ``where`` says where the key comes from.
+    ``where`` names the source of the key in the message.
     """
     kept = _value(engine) or _sample(engine)
     if kept is not None:
@@ -103,12 +103,12 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
     try:
         with engine.begin() as connection:
             connection.execute(tables.marks.insert(), _check_of(cipher))
-    except sa.exc.IntegrityError:  # another process was first, with this key or another
+    except sa.exc.IntegrityError:  # Another process was first, with this key or another.
         require_key(engine, cipher, where)
 
 
 def note_key(connection: sa.Connection, cipher: Cipher) -> None:
-    """Note that the stored texts are encrypted with the newest key of a cipher."""
+    """Record that the stored texts are encrypted with the newest key of a cipher."""
     connection.execute(tables.marks.delete().where(tables.marks.c.name == _CHECK))
     connection.execute(tables.marks.insert(), _check_of(cipher))
 
@@ -124,7 +124,7 @@ def _value(engine: sa.Engine) -> str | None:
 
 
 def _sample(engine: sa.Engine) -> str | None:
-    """Something that a release without this check has encrypted."""
+    """Return a text that a release without this check has encrypted, or None."""
     select = sa.select(tables.contents.c.body).limit(1)
     with engine.connect() as connection:
         return _text(connection.execute(select).scalar())

@@ -1,4 +1,4 @@
-"""The keys that secrets at rest are encrypted with, each in the form of a key of Fernet.
+"""The keys that encrypt stored secrets, each in the format of a Fernet key.
 
 The first one is the newest: it encrypts. The others decrypt older texts.
 """
@@ -18,7 +18,7 @@ _KEY_FILE = "secret.key"
 
 
 def key_from_passphrase(passphrase: str) -> bytes:
-    """The key of the option ``auth_encryption_key``, a text of any length."""
+    """Return the key for the option ``auth_encryption_key``, a text of any length."""
     return base64.urlsafe_b64encode(hashlib.sha256(passphrase.encode()).digest())
 
 
@@ -28,20 +28,23 @@ def key_file(directory: Path) -> Path:
 
 
 def keys_in(directory: Path) -> list[bytes]:
-    """Return the keys in a directory, which only its owner can read; make one if there is none."""
+    """Return the keys in a directory; create the first if there is none.
+
+    Only the owner of the file can read it.
+    """
     if not key_file(directory).exists():
         _keep_first_key(key_file(directory))
     return kept_in(directory)
 
 
 def kept_in(directory: Path) -> list[bytes]:
-    """The same; none where there are none yet."""
+    """Return the keys in a directory; empty if there are none."""
     path = key_file(directory)
     return path.read_bytes().split() if path.exists() else []
 
 
 def add_key(directory: Path) -> None:
-    """Let a new key encrypt from now on; the others are kept."""
+    """Add a new key for encryption; the others are kept for decryption."""
     _keep(directory, [Fernet.generate_key(), *keys_in(directory)])
 
 
@@ -53,13 +56,13 @@ def drop_earlier_keys(directory: Path) -> int:
 
 
 def _keep(directory: Path, keys: Sequence[bytes]) -> None:
-    """Write keys whole or not at all, over those that are there."""
+    """Replace the keys atomically."""
     path = key_file(directory)
     _written_beside(path, keys).replace(path)
 
 
 def _keep_first_key(path: Path) -> None:
-    """Write a key whole or not at all; of several writers the first one wins."""
+    """Write the first key atomically; of several writers, the first one wins."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = _written_beside(path, [Fernet.generate_key()])
     try:
@@ -76,5 +79,5 @@ def _written_beside(path: Path, keys: Sequence[bytes]) -> Path:
     with fresh.open("wb") as file:
         file.write(b"".join(key + b"\n" for key in keys))
         file.flush()
-        os.fsync(file.fileno())  # a file that is renamed first may be empty after a power failure
+        os.fsync(file.fileno())  # Without this, a renamed file may be empty after a power failure.
     return fresh

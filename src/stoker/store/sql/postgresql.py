@@ -18,33 +18,32 @@ import sqlalchemy as sa
 
 from stoker.store.sql.foreign import UnusableDatabaseError
 
+# Those of the writer, the readers and the lock, and some for commands of a service.
 CONNECTIONS = 10
-"""The writer's, the readers', that of the lock, and some for commands of a service."""
-OLDEST = 14
-"""The first release that has all that is used."""
+OLDEST = 14  # the first release with all features that are used
 _CONNECT = {
     "connect_timeout": 5,
-    # a server that lost its power is noticed within a quarter of a minute
+    # Detect a server without power within 15 seconds.
     "keepalives_idle": 5,
     "keepalives_interval": 3,
     "keepalives_count": 3,
-    # whatever PGCLIENTENCODING says
+    # Override PGCLIENTENCODING.
     "client_encoding": "utf8",
     "tcp_user_timeout": 15_000,
-    # after a fail-over the one that may be written to is asked for
+    # After a failover, connect to the server that accepts writes.
     "target_session_attrs": "read-write",
-    # whoever waits for a lock of somebody else's session tells so; a process that stands still
-    # does not keep its locks
+    # Report a lock that another session holds for long. End the session of a process that hangs in
+    # a transaction, so that it releases its locks.
     "options": "-c lock_timeout=30s -c idle_in_transaction_session_timeout=5s"
     " -c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3",
 }
 _READ_ONLY = "25006"
+# SQLSTATEs of conflicting transactions, which succeed when they are repeated.
 _CONFLICTS = frozenset({"40001", "40P01"})
-"""SQLSTATEs of transactions that were in each other's way: the same one succeeds later."""
 
 
 def options(url: sa.URL) -> dict[str, Any]:
-    """How to connect; what the URL says counts more."""
+    """Return the options of the connection. Those in the URL take precedence."""
     arguments: dict[str, Any] = {**_CONNECT, "application_name": _own_name()}
     return {
         "pool_size": CONNECTIONS,
@@ -55,7 +54,7 @@ def options(url: sa.URL) -> dict[str, Any]:
 
 
 def conninfo_of(url: sa.URL) -> str:
-    """The same place for who speaks to the server without SQLAlchemy, with the same options."""
+    """Return the connection string for direct use of the driver, with the same options."""
     arguments = {**_CONNECT, "application_name": _own_name(), **url.query}
     named = {
         "host": url.host,
@@ -70,13 +69,15 @@ def conninfo_of(url: sa.URL) -> str:
 
 
 def _own_name() -> str:
-    """Of this process, as the server shows it."""
+    """Return the name of this process for the server's lists of sessions."""
     return f"stoker {os.getpid()} on {socket.gethostname()}"[:60]
 
 
 def prepare(engine: sa.Engine) -> None:
-    """Write what the server can hold, and leave one that has ended the session, or that may not be
-    written to any more: connect anew, perhaps to another.
+    """Adapt an engine to PostgreSQL.
+
+    Texts are written without NUL. A session that the server has ended, or a server that no longer
+    accepts writes, is replaced by a new connection, perhaps to another server.
     """
     usual: Any = importlib.import_module("psycopg.types.string").StrDumper
 
@@ -84,7 +85,7 @@ def prepare(engine: sa.Engine) -> None:
         """Removes NUL from texts, which PostgreSQL refuses and reasons of servers may contain."""
 
         def dump(self, obj: str) -> Any:
-            """The bytes that are sent."""
+            """Return the bytes to send."""
             return super().dump(obj.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
     def adapt(connection: Any, record: Any) -> None:
@@ -128,18 +129,13 @@ class Lock(IntEnum):
     """Exclusive locks of sessions."""
 
     SCHEMA = 1
-    NUMBERS = 2
-    """Draw numbers of events: they become visible in their order."""
-    ENGINE = 3
-    """Drive all stacks of the database."""
-    MEMBERS = 4
-    """Share the work on them with other processes."""
-    DUTIES = 5
-    """Do what one of many engines does for all."""
+    NUMBERS = 2  # draw event numbers, so that they become visible in order
+    ENGINE = 3  # drive all stacks of the database
+    MEMBERS = 4  # share the work on them with other processes
+    DUTIES = 5  # run the tasks that one of many engines does for all
 
 
-SPACE = 0x570C
-"""Our locks, among those of other programs."""
+SPACE = 0x570C  # separates the locks of this service from those of other programs
 
 
 def lock(connection: sa.Connection, which: Lock) -> None:
@@ -152,14 +148,14 @@ def lock(connection: sa.Connection, which: Lock) -> None:
 
 
 def let_rest(connection: sa.Connection) -> None:
-    """Let the transaction wait for its next statement as long as it likes."""
+    """Disable the limit of time between two statements of the transaction."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
 
 
 @contextmanager
 def telling_where(url: sa.URL) -> Iterator[None]:
-    """Raise refusals of a server as :class:`UnusableDatabaseError`, with its address."""
+    """Raise connection errors as :class:`UnusableDatabaseError`, with the address."""
     try:
         yield
     except sa.exc.OperationalError as error:
@@ -172,7 +168,7 @@ def telling_where(url: sa.URL) -> Iterator[None]:
 
 
 def require_able(connection: sa.Connection, url: sa.URL) -> None:
-    """Refuse a server that is too old, and a database that cannot hold every text."""
+    """Reject a server that is too old, and a database that cannot store every text."""
     if connection.dialect.name != "postgresql":
         return
     version: Any = connection.dialect.server_version_info

@@ -1,4 +1,4 @@
-"""Records to table rows and back."""
+"""Converts records to table rows and back."""
 
 from __future__ import annotations
 
@@ -36,16 +36,14 @@ log = Log(__name__)
 
 Row = Mapping[str, Any] | sa.RowMapping
 
+# Not written from records: other statements write them, or they have no column.
 _READ_ONLY = frozenset({"requested", "take_ups", "handed_over", "unreadable"})
-"""Fields that no record writes: other statements do, or they have no column."""
-_DRAWN = "number"
-"""Field that the database sets when it inserts a row."""
-_UNREADABLE = "unreadable"
-"""Field of a record: the columns whose values could not be read."""
+_DRAWN = "number"  # set by the database when it inserts a row
+_UNREADABLE = "unreadable"  # field of a record with the names of unreadable columns
 
 
 def dicts(result: sa.CursorResult[Any]) -> Iterator[Row]:
-    """The rows of a result as dicts, which are looked into faster than its own mappings."""
+    """Convert result rows to dicts, which are faster to access than SQLAlchemy's row mappings."""
     names = tuple(result.keys())
     return (dict(zip(names, row, strict=True)) for row in result.fetchall())
 
@@ -94,12 +92,11 @@ class Form(Struct, frozen=True):
     derived: Sequence[str]  # columns that are properties of the record
     packed: Sequence[tuple[str, Sequence[str]]]  # encrypted column and the fields in it
     encrypted: Sequence[str]
+    # Fields whose column has text: the conversion, and the text of an empty value, since most
+    # fields of most rows are empty. With None, empty values are converted, too.
     writes: Sequence[tuple[str, Convert, str | None]]
-    """Fields whose column holds text: the conversion, and the text of an empty value. Most fields
-    of most rows are empty. None: an empty value is converted, too.
-    """
+    # The same fields when read: the conversion, and the value for an unreadable text.
     reads: Sequence[tuple[str, Convert, Any]]
-    """The same fields when read: the conversion, and the value if the text is not readable."""
     measured: Sequence[str]  # encrypted columns whose lengths add up to the column "size"
 
 
@@ -199,8 +196,8 @@ def _record(kind: type[Kind_], row: Row, cipher: Cipher, **read_only: Any) -> Ki
     return kind(**values)
 
 
+# Of no use without one of their fields.
 _WHOLE: frozenset[type[Struct]] = frozenset((StoredSignal, Snapshot))
-"""What is of no use in parts."""
 
 
 def _encrypt(cipher: Cipher, value: Any) -> str:
@@ -243,7 +240,7 @@ def _load_tuple(_: Cipher, text: str) -> tuple[Any, ...]:
 
 
 def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
-    """The stack of a row; ``requested`` is the action that waits for it."""
+    """Return the stack of a row; ``requested`` is the action that waits to start."""
     return _record(
         Stack,
         row,
@@ -255,17 +252,17 @@ def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
 
 
 def to_operation(row: Row, cipher: Cipher) -> Operation:
-    """The operation of a row."""
+    """Return the operation of a row."""
     return _record(Operation, row, cipher)
 
 
 def to_resource(row: Row, cipher: Cipher) -> Resource:
-    """The resource of a row."""
+    """Return the resource of a row."""
     return _record(Resource, row, cipher)
 
 
 def to_event(row: Row, cipher: Cipher) -> Event:
-    """The event of a row."""
+    """Return the event of a row."""
     return _record(Event, row, cipher)
 
 
@@ -281,12 +278,12 @@ def to_signal(row: Row, cipher: Cipher) -> StoredSignal | None:
 
 
 def to_snapshot(row: Row, cipher: Cipher) -> Snapshot:
-    """The snapshot of a row."""
+    """Return the snapshot of a row."""
     return _record(Snapshot, row, cipher)
 
 
 def to_snapshot_part(row: Row, cipher: Cipher) -> SnapshotPart:
-    """The part of a snapshot of a row."""
+    """Return the snapshot part of a row."""
     return _record(SnapshotPart, row, cipher)
 
 
@@ -317,7 +314,7 @@ def to_input_rows(
 
 
 def to_input(row: Row, contents: Mapping[str, Any], cipher: Cipher) -> Input:
-    """The input of a row; ``contents`` holds its contents by hash."""
+    """Return the input of a row; ``contents`` has its contents by hash."""
     return Input(
         id=row["id"],
         stack_id=row["stack_id"],

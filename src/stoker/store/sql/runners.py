@@ -14,22 +14,21 @@ Result = TypeVar("Result")
 
 
 class Runner(Protocol):
-    """Runs transactions, one writing one at a time."""
+    """Runs transactions; only one at a time writes."""
 
     async def write(self, transaction: Callable[[], Result]) -> Result:
-        """The result of a writing transaction."""
+        """Return the result of a writing transaction."""
 
     async def read(self, transaction: Callable[[], Result]) -> Result:
-        """The result of a reading transaction."""
+        """Return the result of a reading transaction."""
 
 
 READERS = 6
-READERS_OF_ONE_PROJECT = 2
-"""Of the reading threads: slow reads of one project leave the others to other projects."""
+READERS_OF_ONE_PROJECT = 2  # slow reads of one project leave the other threads to other projects
 
 
 class ThreadRunner:
-    """One thread for writing, a few for reading, in which projects take turns."""
+    """One thread for writing, and a few for reading that projects share in turn."""
 
     def __init__(self, readers: int = READERS) -> None:
         self._writer = ThreadPoolExecutor(1, "store-writer")
@@ -42,7 +41,7 @@ class ThreadRunner:
             return await asyncio.get_running_loop().run_in_executor(self._writer, transaction)
 
     async def read(self, transaction: Callable[[], Result]) -> Result:
-        """Run on one of the reading threads, when it is the turn of the project at work."""
+        """Run on one of the reading threads, in the turn of the present project."""
         with machine_errors():
             return await self._readers.run(transaction)
 

@@ -1,4 +1,4 @@
-"""Locks of a session of PostgreSQL: the server takes them back when it ends, however it ends."""
+"""Locks of a PostgreSQL session: the server releases them when the session ends for any reason."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _HOLDER = sa.text(
 
 
 class SessionLock:
-    """Some locks, by one process, with a session of their own. Blocking; raises StoreError."""
+    """Locks that one process acquires together, in a session of their own.
+
+    Methods block, and raise StoreError.
+    """
 
     def __init__(self, database: sa.Engine, locks: Sequence[Lock], *, shared: bool = False) -> None:
         """``shared`` locks may be held by many, as long as no session has them exclusively."""
@@ -30,15 +33,15 @@ class SessionLock:
             functions.pg_try_advisory_lock_shared if shared else functions.pg_try_advisory_lock
         )
         self._connection: sa.Connection | None = None
+        # One thread at a time: a release waits for a thread that acquires the locks.
         self._asked = threading.Lock()
-        """One thread at a time asks: a release waits for a thread that acquires the locks."""
 
     def take(self) -> bool:
-        """Return whether the locks are ours from now on."""
+        """Try to acquire the locks. Return whether this process has them now."""
         with self._asked, database_faults(), contextlib.ExitStack() as closing:
             connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
             closing.callback(connection.close)
-            connection.detach()  # closed, it is not kept for others: that ends the session
+            connection.detach()  # a detached connection ends its session when it is closed
             locks = (sa.select(self._take(SPACE, lock)) for lock in self._locks)
             if not all(connection.execute(lock).scalar_one() for lock in locks):
                 return False
@@ -47,7 +50,7 @@ class SessionLock:
             return True
 
     def is_held(self) -> bool:
-        """Return whether the locks are still ours."""
+        """Return whether this process still has the locks."""
         with self._asked:
             if self._connection is None:
                 return False
@@ -59,14 +62,14 @@ class SessionLock:
             return True
 
     def holder(self) -> str:
-        """Return a description of their holder."""
+        """Return a description of the process that has the locks."""
         with database_faults(), self._database.connect() as connection:
             values = {"space": SPACE, "locks": self._locks}
             name, address = connection.execute(_HOLDER, values).first() or ("another process", None)
         return f"{name}, from {address}" if address else str(name)
 
     def release(self) -> None:
-        """Let others have them."""
+        """Release the locks."""
         with self._asked:
             self._let_go()
 

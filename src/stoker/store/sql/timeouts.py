@@ -1,4 +1,4 @@
-"""Requests wait a few seconds for a database that may not answer at all."""
+"""Limits the time that requests wait for a database that may not respond at all."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from stoker.kernel.request_scope import in_request
 
 Result = TypeVar("Result")
 
-PATIENCE = 5.0
-"""Seconds."""
+PATIENCE = 5.0  # seconds
 
 
 class DatabaseTimeoutError(StoreError):
-    """A request has waited long enough."""
+    """The database did not respond in time for a request."""
 
 
 async def in_time(answer: Awaitable[Result]) -> Result:
-    """Return the answer of the database. Raises :class:`DatabaseTimeoutError` if a request waits
-    too long.
+    """Return the response of the database.
+
+    Raises :class:`DatabaseTimeoutError` if a request waits too long. Background work waits without
+    a limit.
     """
     if not in_request():
         return await answer

@@ -14,8 +14,7 @@ from stoker.store.sql.postgresql import is_conflict
 Result = TypeVar("Result")
 
 _ATTEMPTS = 10
-_PAUSE = 0.05
-"""Seconds."""
+_PAUSE = 0.05  # seconds
 
 
 def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result]) -> Result:
@@ -36,5 +35,5 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
                 broken = error.connection_invalidated and not done and attempt == 0
                 if attempt + 1 == _ATTEMPTS or not (broken or is_conflict(error)):
                     raise
-        time.sleep(_PAUSE)  # the other one goes first, else they may meet again
+        time.sleep(_PAUSE)  # Let the other one commit first. Otherwise they may conflict again.
     raise AssertionError

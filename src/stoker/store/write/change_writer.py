@@ -1,8 +1,8 @@
-"""Writes changes: many in one transaction, each of them whole or not at all.
+"""Writes changes: many in one transaction, each of them completely or not at all.
 
-In go the changes that became ready together, out goes for each None or the error that refused it.
-An owner's change is refused unless its stack still has the fencing token of the change. A public
-change is refused by a name that is in use and by its guards, which see all changes before it.
+In: changes that became ready together. Out: for each change, None or the error that rejected it. An
+owner's change is rejected unless its stack still has the fencing token of the change. A public
+change is rejected if its name is in use, or by one of its guards, which see all changes before it.
 
 Events are written last, so that a transaction that has the lock of their numbers waits for no other
 lock. Called by :mod:`stoker.store.write.group_commit`. Tested by tests/store/test_group_commit.py,
@@ -46,8 +46,8 @@ def write(
 ) -> list[Exception | None]:
     """Write the changes inside the connection's transaction, in their order.
 
-    Returns for each change None, or the error for which it was not written; the others are written.
-    Without ``defer``, this process acquires the new stacks that it wants to drive itself.
+    Returns None for each written change, and an error for each rejected one. Without ``defer``,
+    this process acquires new stacks that it wants to drive.
     """
     refusals = _fence(connection, changes)
     transaction = _Transaction(connection, changes, EncryptOnce(cipher))
@@ -70,7 +70,7 @@ _TOKENS = InList(
 
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
-    """Lock the stacks whose rows change or that guards read; return an error for lost stacks."""
+    """Lock the stacks whose rows change or that guards read; return errors for lost stacks."""
     held = set()
     for change in changes:
         if isinstance(change, OwnerChange) or _adds_operation(change):
@@ -112,7 +112,7 @@ class _Transaction:
         self._records = defaultdict[type[AnyRecord], list[Any]](list)  # written ones by kind
 
     def refusal(self, change: PublicChange) -> Exception | None:
-        """Return the error that refuses a change, or None."""
+        """Return the error that rejects a change, or None."""
         if names_of_new(change):
             if self._names is None:
                 self._names = Names(self._connection, self._changes)

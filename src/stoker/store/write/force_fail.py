@@ -1,7 +1,7 @@
-"""The last resort for ending an operation: in SQL, from columns that are never encrypted.
+"""Fails operations that no engine can end, in SQL, without reading encrypted columns.
 
-It is for operations that no engine can end, because their rows cannot be read, or because each
-engine that tries dies. Status, event and operation change together, as everywhere.
+The rows of such an operation may be unreadable, or each engine that acquires its stack may die.
+Status, event and operation change together, as in any other change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stoker.store.schema.tables import OPEN, events, operations, resources, stac
 def give_up(
     connection: sa.Connection, stack_id: str, reason: str, now: float, outbox: SqlOutbox
 ) -> None:
-    """End every operation of the stack as failed."""
+    """Fail every open operation of the stack."""
     mine = (operations.c.stack_id == stack_id, operations.c.status.in_(OPEN))
     actions = [
         action

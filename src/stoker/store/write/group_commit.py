@@ -1,10 +1,12 @@
 """Group commit: changes that become ready together share a transaction.
 
-Changes that arrive during a transaction go into the next one, so the cost of a commit is paid once
-for all that became ready in one turn of the loop. While several projects write, transactions are
-short and shared between them, so that no project waits for all changes of another one. Projects
-with few recent changes have priority, in transactions of their own. Their next change depends on
-the previous one, so the other projects pause shortly for it.
+Changes that arrive during a transaction go into the next one. So the cost of a commit is paid once
+for all changes that become ready in one turn of the loop.
+
+While several projects write, transactions are short and shared between them, so that no project
+waits for all changes of another one. Projects with few recent changes have priority, in
+transactions of their own. Their next change depends on the previous one, so the other projects
+pause shortly for it.
 """
 
 from __future__ import annotations
@@ -34,19 +36,13 @@ from stoker.store.sql.timeouts import DatabaseTimeoutError, in_time
 from stoker.store.sql.transactions import in_transaction
 from stoker.store.write.change_writer import write
 
-_LATELY = 1.0
-"""Seconds for which the duration of a transaction predicts that of the next one."""
+_LATELY = 1.0  # seconds for which the duration of a transaction predicts that of the next one
 
-LITTLE = 100
-"""Changes up to which a project has priority, beyond as many in each second."""
-LINGERS = 0.01
-"""Seconds for which the others wait for the next change of who comes first."""
-CREDIT = 0.1
-"""Seconds of priority in one go; then the other projects write for as long."""
-SHARE = 16
-"""What of one project a transaction has at most while others write, too."""
-MOST = 256
-"""Changes of one transaction at most, as the next one waits for it."""
+LITTLE = 100  # recent changes up to which a project has priority; it may add this many per second
+LINGERS = 0.01  # seconds that other projects wait for the next change of a priority project
+CREDIT = 0.1  # seconds of priority without a break; then the other projects write for as long
+SHARE = 16  # most changes of one project in a transaction while other projects write as well
+MOST = 256  # most changes of one transaction, because the next one waits for it
 
 Result = TypeVar("Result")
 
@@ -55,17 +51,17 @@ _What = Change | AcquireRequest | Callable[[sa.Connection], Any]
 
 @dataclass(slots=True)
 class _Entry:
-    """A change, the taking of a stack, or work that writes; and who waits for it."""
+    """A change, the acquisition of a stack, or work that writes, with the future of its caller."""
 
     what: _What
     done: asyncio.Future[Any]
     since: float
+    # Set once the caller got this error; the entry is dropped if it has not started.
     too_late: DatabaseTimeoutError | None = None
-    """Set once the caller got this error: a change that has not started is then dropped."""
 
 
+# The result of an entry, or the error if nothing was written.
 Verdict = tuple[Any, Exception | None]
-"""What came of an entry: a result, or why nothing was written."""
 
 
 class GroupCommit:
@@ -85,31 +81,31 @@ class GroupCommit:
         self._runner = runner
         self._defer = defer
         self.outbox = SqlOutbox(engine, cipher, runner, notifies=notifies)
+        # By project, empty if unknown; the first is served next.
         self._pending: dict[str, deque[_Entry]] = {}
-        """By project, empty where that is not known; the one that is served next comes first."""
+        # The project of the latest entry, and the last time at which another project entered one.
         self._latest = ""
-        """The project that has written last, and when another one has."""
         self._others_wrote_at = -_LATELY
         self._behind = RateTracker(LITTLE)
-        self._credit = CREDIT
-        """Seconds for which those may still come first who have written little."""
+        self._credit = CREDIT  # remaining seconds of priority
+        # Priority projects while the others wait for their next change.
         self._first: Collection[str] = ()
-        """The projects that came first, while the others wait for what they write next."""
-        self._more = asyncio.Event()
-        """They have written something."""
+        self._more = asyncio.Event()  # set when one of them enters a change
         self._flushing: asyncio.Task[None] | None = None
         self.observers: list[Observer] = []
         self.transactions = 0
-        self.seconds = 0.0
-        """That these transactions took."""
+        self.seconds = 0.0  # duration of these transactions
+        # Time at which the oldest entry of the running transaction was entered.
         self._since: float | None = None
-        """Since when what is being written has waited."""
+        # End of the latest transaction, and how long its oldest entry had waited until then.
         self._ended_at = self._took = 0.0
-        """When the latest transaction ended, and for how long what it wrote had waited by then."""
 
     @property
     def latency(self) -> float:
-        """The seconds that it lately took to write something, waiting included; 0 at rest."""
+        """Return the seconds that a recent write took, waiting included.
+
+        0 without recent writes.
+        """
         now = time.monotonic()
         lately = self._took if now - self._ended_at < _LATELY else 0.0
         waiting = [self._since or now, *(entries[0].since for entries in self._pending.values())]
@@ -124,12 +120,12 @@ class GroupCommit:
         return result
 
     async def take(self, stack_id: str) -> AcquiredStack | None:
-        """Raise the fencing token of a stack that has something to do; returns the stack."""
+        """Raise the fencing token of a stack with an open operation, and return the stack."""
         taken: AcquiredStack | None = await self.enter(AcquireRequest(stack_id))
         return taken
 
     async def enter(self, what: _What) -> Any:
-        """Do this with all that becomes ready together; return its result once it is durable."""
+        """Add an entry to the next transaction, and return its result once it is durable."""
         now, project_id = time.monotonic(), project.get()
         entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
         self._pending.setdefault(project_id, deque()).append(entry)
@@ -164,7 +160,7 @@ class GroupCommit:
             self._flushing = None
 
     def _who_comes_first(self) -> Collection[str]:
-        """Projects that have written little, if there are others."""
+        """Return the projects with few recent changes, if there are others."""
         known = [each for each in self._pending if each]
         if len(known) < 2 or self._credit <= 0:
             return ()
@@ -172,7 +168,7 @@ class GroupCommit:
         return first if len(first) < len(known) else ()
 
     async def _linger(self, first: Collection[str]) -> None:
-        """Wait a moment for the next changes of these projects."""
+        """Wait a moment for the next changes of priority projects."""
         self._more.clear()
         if self._pending.keys().isdisjoint(first):
             self._first = first
@@ -203,14 +199,14 @@ class GroupCommit:
                 return self._transact(batch)
             except StoreError:
                 raise
-            except Exception:  # noqa: BLE001 - told to the one whose change it is
-                # what cannot be written must not take with it what shares its transaction
+            except Exception:  # noqa: BLE001 - the change that caused it gets it
+                # An entry that cannot be written must not fail the others of its transaction.
                 return [self._transact_alone(entry) for entry in batch]
 
         begun_at, self._since = time.monotonic(), min(entry.since for entry in batch)
         try:
             verdicts: list[Verdict] = await self._runner.write(transaction)
-        except Exception as error:  # noqa: BLE001 - everyone who waits must hear of it
+        except Exception as error:  # noqa: BLE001 - all waiting callers must get it
             verdicts = [(None, error)] * len(batch)
         self.transactions += 1
         self._ended_at = time.monotonic()
@@ -223,13 +219,17 @@ class GroupCommit:
                 else:
                     entry.done.set_exception(refused)
             certain = refused is None
+            # A change may be written although its commit failed, so observers get it as well.
             if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
                     observer.committed(entry.what, certain=certain)
         self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
-        """Do all in one transaction: acquire stacks, run other work, then write the changes."""
+        """Run a batch in one transaction.
+
+        Acquisitions of stacks come first, then other work, then changes.
+        """
 
         def everything(connection: sa.Connection) -> list[Verdict]:
             verdicts: dict[int, Verdict] = {}
@@ -260,7 +260,7 @@ class GroupCommit:
     def _taken(
         self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
     ) -> Iterator[tuple[int, Verdict]]:
-        """Yield the result of each. Two requests for the same stack get tokens of their own."""
+        """Yield the result of each acquisition. Two for the same stack get different tokens."""
         while takes:
             together = {stack_id: n for n, stack_id in takes}
             found = take(connection, together, self._cipher)
@@ -284,5 +284,5 @@ def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> 
         return work(connection), None
     except (StoreError, sa.exc.SQLAlchemyError, sqlite3.Error, OSError):
         raise
-    except Exception as refused:  # noqa: BLE001 - it is told to whoever asked for the work
+    except Exception as refused:  # noqa: BLE001 - the caller of the work gets it
         return None, refused

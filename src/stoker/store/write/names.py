@@ -1,4 +1,4 @@
-"""Names of new stacks. A project has one live stack of a name, nested ones aside."""
+"""Checks the names of new stacks. A project has one live root stack of each name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _IN_USE = InList(
 
 
 class Names:
-    """The names that projects have in use, among those that the changes need."""
+    """The names in use in projects, among those of the new stacks in some changes."""
 
     def __init__(self, connection: sa.Connection, changes: Sequence[Change]) -> None:
         self._taken: set[tuple[str, str]] = set()
@@ -45,7 +45,7 @@ class Names:
 
 
 def names_of_new(change: Change) -> list[tuple[str, str]]:
-    """Return the projects and names of the new stacks of a change, nested ones aside."""
+    """Return the projects and names of the new root stacks of a change."""
     if not isinstance(change, PublicChange):
         return []
     new = records_of(change, Stack)

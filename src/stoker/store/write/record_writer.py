@@ -1,7 +1,7 @@
 """Writes records to their tables.
 
-In go the records and keys of many changes, out go few statements: one for each kind of record that
-the changes have. :data:`stoker.store.schema.tables.RECORDS` says in which order, so that concurrent
+In: the records and keys of many changes. Out: few statements, one for each kind of record in the
+changes. The order is that of :data:`stoker.store.schema.tables.RECORDS`, so that concurrent
 transactions lock rows in the same order.
 
 Events and messages are written at the end of a transaction, by
@@ -30,17 +30,16 @@ from stoker.store.sql.bulk import Delete, Insert, Trim
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.rows import to_row
 
-Puts = Mapping[type[AnyRecord], Sequence[Any]]
-"""Records by their kind."""
+Puts = Mapping[type[AnyRecord], Sequence[Any]]  # records by their kind
 
 WRITTEN_LAST = frozenset({Event, Message})
 _ORDER = {kind: position for position, kind in enumerate(RECORDS)}
+# Kinds whose records are more than one row of one table.
 _OWN_WAY: Mapping[type[Struct], Callable[[sa.Connection, Sequence[Any], Cipher], None]] = {
     Input: put_inputs,
     Exports: put_exports,
     ChangeSetExecution: put_executions,
 }
-"""Kinds whose records are not one row of one table each."""
 
 
 class _Statements:
@@ -48,9 +47,9 @@ class _Statements:
 
     def __init__(self, kind: type[Struct], stored: RecordTable) -> None:
         self._insert = Insert(stored.table, stored.key, keep=stored.keep)
-        # Of several records of one row only the last counts, unless an earlier one is kept in part.
+        # Of several records of one row, write only the last, unless an earlier one is kept in part.
         self._key = None if stored.keep else stored.key
-        # Nested stacks are also written by others than their owners.
+        # Nested stacks are also written by the owners of their parents. Sorting prevents deadlocks.
         self._sorts = kind is Stack
         self._newest = None if stored.newest is None else stored.newest[0].key
         self._trim = None if stored.newest is None else Trim(*stored.newest)

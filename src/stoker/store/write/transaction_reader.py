@@ -1,4 +1,4 @@
-"""Reads for guards of changes: the rows within the transaction that writes."""
+"""Reads for guards, inside the transaction that writes their changes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class SqlTransactionReader(
         super().settle()
 
     def stack(self, stack_id: str) -> Stack | None:
-        """One stack, locked."""
+        """Return a stack, locked."""
         one = sa.select(tables.stacks).where(tables.stacks.c.id == stack_id)
         select = queries.with_requested(one).with_for_update(of=tables.stacks)
         for row in rows.dicts(self._connection.execute(select)):
@@ -61,11 +61,11 @@ class SqlTransactionReader(
         return None
 
     def queue(self, stack_id: str) -> Sequence[Queued]:
-        """The operations that are not final; ask for the stack first, which locks it."""
+        """Return the operations that are not final. Read the stack first, which locks it."""
         return queries.queue(self._connection, stack_id)
 
     def tree(self, stack_id: str) -> TreeState:
-        """Return the state of a stack and of those nested in it, locked."""
+        """Return the state of a stack and its nested stacks, locked."""
         return trees.tree(self._connection, stack_id, locked=True)
 
     def has_resource(self, resource_id: str) -> bool:
@@ -75,7 +75,10 @@ class SqlTransactionReader(
         return self._connection.execute(select).first() is not None
 
     def signals_of(self, resource_id: str) -> Amount:
-        """The signals that there are; ask whether there is the resource first, which locks it."""
+        """Return the number and size of the signals.
+
+        Call `has_resource` first, which locks the row.
+        """
         columns = tables.signals.c
         select = sa.select(sa.func.count(), sa.func.sum(columns.size))
         of_resource = select.where(columns.resource_id == resource_id)
@@ -83,7 +86,7 @@ class SqlTransactionReader(
         return Amount(count, plain_size(size))
 
     def signals_size_of_stack(self, stack_id: str) -> int:
-        """Bytes of the signals of a stack's resources."""
+        """Return the bytes of the signals of a stack's resources."""
         columns = tables.signals.c
         select = sa.select(sa.func.sum(columns.size)).where(columns.stack_id == stack_id)
         return plain_size(self._connection.execute(select).scalar_one())
@@ -101,11 +104,12 @@ class SqlTransactionReader(
         return self._counts[project_id] + sum(owner == project_id for owner in unwritten)
 
     def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
-        """Return whether credentials can be used; a trust of ours is not revoked meanwhile."""
+        """Return whether credentials can be used. A trust of this service is locked."""
         trust_id = credentials.get("trust_id")
         if trust_id is None or credentials.get("borrowed", False):
             return True
-        return trusts.counts(self._transaction, trust_id)  # no change has any
+        # Needs no flush: no change contains trusts.
+        return trusts.counts(self._transaction, trust_id)
 
     def count_snapshots(self, stack_id: str) -> int:
         """Return the number of snapshots. Read the stack first, which locks it."""
@@ -114,6 +118,6 @@ class SqlTransactionReader(
         return int(self._connection.execute(select).scalar_one())
 
     def has_snapshot(self, snapshot_id: str) -> bool:
-        """Return whether there is the snapshot; ask for the stack first, which locks it."""
+        """Return whether there is the snapshot. Read the stack first, which locks it."""
         select = sa.select(tables.snapshots.c.id).where(tables.snapshots.c.id == snapshot_id)
         return self._connection.execute(select).first() is not None

@@ -15,7 +15,7 @@ from stoker.store.records.exports import SqlExports
 
 
 class UserRecords(Reading):
-    """Change sets and the like of a relational database."""
+    """The records of users beside stacks, in a relational database."""
 
     @cached_property
     def change_sets(self) -> SqlChangeSets:
