@@ -22,11 +22,11 @@ class DeletionPolicy(StrEnum):
 
 
 class TooMuchWorkError(Exception):
-    """This is not the little work that it was asked for."""
+    """A light definition would take longer than a millisecond."""
 
 
 class Definition(Struct, frozen=True):
-    """One resource as the template wants it."""
+    """One evaluated resource of a template."""
 
     name: str
     type_name: str  # as written in the template
@@ -40,7 +40,7 @@ class Definition(Struct, frozen=True):
     deletion_policy: DeletionPolicy = DeletionPolicy.DELETE
     update_policy: Mapping[str, Any] = field(default_factory=dict)
     creation_policy: Mapping[str, Any] = field(default_factory=dict)
-    # For an object that is replaced; None: as when it is removed.
+    # For an object that is replaced; None for the same policy as when it is removed.
     update_replace_policy: DeletionPolicy | None = None
     description: str = ""
     external_id: str | None = None  # id of an existing object that is only referred to
@@ -57,9 +57,9 @@ class Facts(Protocol):
         """Return the value of ``get_resource`` for the resource, or Unknown."""
 
     def attribute(self, name: str, attribute: str) -> Any:
-        """The attribute as a whole (paths into it are the functions' business), or Unknown.
+        """Return a whole attribute, or Unknown; functions follow paths into it.
 
-        ``attribute`` is None-valued when the live object has it empty.
+        The value is None if the live object has no value for it.
         """
 
 
@@ -79,7 +79,7 @@ class TypeRegistry(Protocol):
     """The resource types that this service knows."""
 
     def find(self, type_name: str) -> ResourceType | None:
-        """The type of that exact name, or None."""
+        """Return the type of that exact name, or None."""
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """Return all names, sorted."""

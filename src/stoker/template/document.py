@@ -1,7 +1,7 @@
 """The structure of a template: one shape for HOT and CloudFormation.
 
-Sections are checked and taken apart here, once; their content (functions, conditions) is left as it
-was written for :mod:`stoker.template.evaluate.evaluation`.
+Sections are checked and split up here, once. Their contents (functions, conditions) stay as
+written, for :mod:`stoker.template.evaluate.evaluation`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from stoker.template.versions import (
     version_of,
 )
 
-# The condition of unconditional resources. None may be written in a template, and is refused.
+# The condition of unconditional resources. A template may contain None, which is rejected.
 NO_CONDITION = object()
 
 
@@ -56,7 +56,7 @@ MAX_CACHED = 1024 * 1024
 
 
 class ResourceBody(Struct, frozen=True):
-    """A resource as it was written."""
+    """A resource as written."""
 
     name: str
     type_name: str
@@ -74,7 +74,7 @@ class ResourceBody(Struct, frozen=True):
 
 
 class OutputBody(Struct, frozen=True):
-    """An output as it was written."""
+    """An output as written."""
 
     name: str
     value: Any
@@ -86,7 +86,7 @@ class OutputBody(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Template:
-    """A template, taken apart."""
+    """A template, split into its sections."""
 
     source: Source
     version: Version
@@ -103,13 +103,13 @@ class Template:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The document as it was given."""
+        """Return the document as it was given."""
         data: Mapping[str, Any] = self.source.data
         return data
 
     @lazy
     def has_loops(self) -> bool:
-        """Return whether loops make parts of it, which needs the language extensions."""
+        """Return whether it contains loops, which need the language extensions."""
         return "AWS::LanguageExtensions" in self.transforms and any(
             key.startswith(LOOP)
             for level in levels(self.source.data, MAX_NODES)
@@ -120,12 +120,15 @@ class Template:
 
     @lazy
     def size(self) -> int:
-        """The number of values in the document, which evaluation takes time in proportion to."""
+        """Return the number of values in the document.
+
+        The time of evaluation is proportional to it.
+        """
         return weigh(self.source.data)[0]
 
 
 def read_template(template: str | Mapping[str, Any], file: str | None = None) -> Source:
-    """The document in a text, or in data. Raises :class:`DiagnosticError` if it cannot be read."""
+    """Return the document in a text, or in data. Raises :class:`DiagnosticError`."""
     if not isinstance(template, str):
         return accept(template, file)
     try:
@@ -138,7 +141,7 @@ def read_template(template: str | Mapping[str, Any], file: str | None = None) ->
 
 
 def with_version(source: Source) -> Source:
-    """The document of a template, as one of CloudFormation's if it names no version."""
+    """Add CloudFormation's version to a document that names no version."""
     data = source.data
     if not isinstance(data, Mapping) or CFN_VERSION.dialect.resources not in data:
         return source
@@ -148,7 +151,7 @@ def with_version(source: Source) -> Source:
 
 
 def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
-    """The template in a text, or in data that was parsed already.
+    """Return the template in a text, or in parsed data.
 
     Raises :class:`DiagnosticError` with all diagnostics on the structure of the document.
     """
@@ -157,7 +160,7 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
 
 
 def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
-    """Parse a nested template, which counts for the one around it."""
+    """Parse a nested template, within the limits of its parent."""
     source = template if isinstance(template, Source) else read_template(template, file)
     taken, diagnostics = take_apart(source)
     if diagnostics.errors:
@@ -174,7 +177,8 @@ def parse_shared(text: str, file: str | None) -> Template:
 def take_apart(source: Source) -> tuple[Template, Diagnostics]:
     """Return the readable parts of a template, and all diagnostics on its structure.
 
-    Raises :class:`DiagnosticError` for a document that is no template, or of no known version.
+    Raises :class:`DiagnosticError` for a document that is not a template, or has an unknown
+    version.
     """
     try:
         template, diagnostics = _parse(source)
@@ -249,7 +253,10 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
 
 
 def _check_texts(template: Template, diagnostics: Diagnostics) -> None:
-    """Not every database holds NUL characters in texts that are not encrypted."""
+    """Report NUL characters in texts that are stored without encryption.
+
+    Not every database can store them.
+    """
     dialect = template.version.dialect
     found: list[tuple[Path, Any]] = [((dialect.description,), template.description)]
     for body in template.resources.values():
@@ -288,7 +295,7 @@ class _Reader(Struct, frozen=True):
     diagnostics: Diagnostics
 
     def section(self, key: str, error_type: ErrorType = VALIDATION_FAILED) -> Mapping[str, Any]:
-        """A section that is a map; empty if it is absent, nothing, or wrong."""
+        """Return a section that is a map; empty if it is missing, null or malformed."""
         content = self.data.get(key) if key else None
         if not content:
             return {}
@@ -299,7 +306,7 @@ class _Reader(Struct, frozen=True):
             return {}
         if self.version.dialect is HOT:
             return content
-        # what loops make is known when the parameters are
+        # The entries of a loop are only known once the parameters are.
         loops = [name for name in content if name.startswith(LOOP)]
         for name in loops if "Transform" not in self.data else ():
             message = "this loop is not run"
@@ -322,7 +329,7 @@ _TRANSFORMS = ("AWS::LanguageExtensions",)
 
 
 def _transforms(reader: _Reader) -> tuple[str, ...]:
-    """The macros that a template names. Those that are not there are diagnostics."""
+    """Return the macros that a template names; report unknown ones."""
     written = reader.data.get("Transform") or []
     names = written if isinstance(written, list) else [written]
     for name in names:
@@ -382,7 +389,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
 
 
 def _condition(body: Mapping[str, Any], version: Version) -> Any:
-    """The condition of a resource or output; versions without conditions ignore the key."""
+    """Return the condition of a resource or output; versions without conditions ignore the key."""
     if not version.has_conditions:
         return NO_CONDITION
     return body.get(version.dialect.condition, NO_CONDITION)
@@ -396,7 +403,7 @@ def _check_dependencies(reader: _Reader, dependencies: str | list[Any], path: Pa
 
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
-    """Diagnostics on the keys of a resource that its version does not have."""
+    """Return diagnostics on the keys of a resource that its version does not have."""
     return [
         Diagnostic(
             "unknown-key",
@@ -450,7 +457,7 @@ def _outputs(reader: _Reader) -> dict[str, OutputBody]:
 
 
 def _export(reader: _Reader, body: Mapping[str, Any], path: Path) -> Any:
-    """The name of an export as it was written; None where an output has none."""
+    """Return the name of an export as written; None for an output without one."""
     key = reader.version.dialect.export
     written = body.get(key) if key else None
     if written is None:

@@ -1,7 +1,7 @@
-"""The versions of the template language: which sections and functions each of them has.
+"""The versions of the template language: their sections and functions.
 
-A version only adds to or removes from the one before it, so the tables below state changes; the
-sets that they lead to are computed once.
+A version only adds to or removes from the one before it. The tables below list these changes; the
+resulting sets are computed once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Dialect(Struct, frozen=True):
 
     @property
     def resource_keys(self) -> frozenset[str]:
-        """The keys that a resource may have in the newest version of the dialect."""
+        """Return the keys that a resource may have in the newest version of the dialect."""
         keys = {
             self.type, self.properties, self.metadata, self.depends_on, self.deletion_policy,
             self.update_policy, self.creation_policy, self.update_replace_policy, self.condition,
@@ -86,7 +86,7 @@ class Version(Struct, frozen=True):
     condition_functions: frozenset[str]
     sections: frozenset[str]
     aliases: tuple[str, ...] = ()
-    # Functions of older versions, which this one refuses by name.
+    # Functions of older versions, which this one rejects by name.
     removed: frozenset[str] = frozenset()
     extensions: frozenset[str] = frozenset()  # functions beyond those that Heat has in this version
     condition_extensions: frozenset[str] = frozenset()  # the same in conditions
@@ -99,7 +99,7 @@ class Version(Struct, frozen=True):
 
     @property
     def deletion_policies(self) -> Mapping[str, str]:
-        """Accepted spellings of deletion policies."""
+        """Return the accepted spellings of deletion policies."""
         policies = {name: name for name in ("Delete", "Retain", "Snapshot")}
         if self.dialect is HOT and self.has_conditions:
             policies |= {name.lower(): name for name in tuple(policies)}
@@ -224,7 +224,7 @@ VERSIONS: tuple[Version, ...] = (
 )
 CFN_VERSION = VERSIONS[0]  # the version of AWS's own templates, in which it is optional
 
-# Start of refusals of texts that are no template, which clients search for.
+# Start of the errors about texts that are not templates. Clients search for it.
 NOT_VALID = "Template not in valid format"
 VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
 
@@ -237,7 +237,10 @@ BY_NAME: Mapping[str, Version] = {
 
 
 def version_of(data: Mapping[Any, Any]) -> Version:
-    """The version that a document names. Raises :class:`DiagnosticError` if it names none."""
+    """Return the version that a document names.
+
+    Raises :class:`DiagnosticError` if it names none.
+    """
     keys = [key for key in VERSION_KEYS if key in data]
     if not keys:
         raise _no_version(data)
@@ -293,7 +296,7 @@ _MISTAKEN: Mapping[str, Sequence[str]] = {
 
 
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
-    """Names the misspelt key, if one of the keys at the top looks like the right one."""
+    """Return the error, with the misspelt key if a top-level key resembles the right one."""
     is_cloudformation = CFN.resources in data
     wanted = f"{CFN_VERSION.key}: {CFN_VERSION.name}" if is_cloudformation else _NEWEST
     message = f"{NOT_VALID}: Template format version not found. It is given as {wanted}"

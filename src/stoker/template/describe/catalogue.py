@@ -26,10 +26,10 @@ UNKNOWN_STATUS = "UNKNOWN"
 
 
 class Catalogue:
-    """Answers questions about the language and the types of one registry.
+    """Describes the language and the types of one registry.
 
-    ``declared`` are the types that can be validated, deployed or not, ``service`` is the resource
-    registry of the whole service: types that it maps to nothing do not exist.
+    ``declared`` contains the types that can be validated, deployable or not. ``service`` is the
+    resource registry of the whole service: types that it maps to nothing do not exist.
     """
 
     def __init__(
@@ -40,16 +40,16 @@ class Catalogue:
     ) -> None:
         self._types = types
         self._declared = declared or types
-        # without a registry of the service there is nothing to remove, and names take 20 ms
+        # Without a registry of the service, no type is removed, and the names would take 20 ms.
         names = types.names() if service else ()
         self._removed = frozenset(name for name in names if is_removed(service or {}, name))
 
     def resource_types(
         self, *, support_status: str | None = None, version: str | None = None
     ) -> Sequence[tuple[str, str]]:
-        """Name and description of every type, sorted by name.
+        """Return name and description of every type, sorted by name.
 
-        Raises ``ValidationError`` for a support status that does not exist.
+        Raises ``ValidationError`` for an unknown support status.
         """
         statuses = [*Support, UNKNOWN_STATUS]
         if support_status is not None and support_status not in statuses:
@@ -67,11 +67,14 @@ class Catalogue:
         return found
 
     def resource_type(self, name: str, *, with_description: bool) -> Mapping[str, Any]:
-        """The API's description of a type. Raises ``NotFoundError`` or ``NotSupportedError``."""
+        """Return the API's description of a type.
+
+        Raises ``NotFoundError`` or ``NotSupportedError``.
+        """
         return describe_type(self._type(name), with_description=with_description)
 
     def resource_type_template(self, name: str, dialect: str) -> Mapping[str, Any]:
-        """A template that wraps the type, in ``hot`` or ``cfn``.
+        """Return a template that wraps the type, in ``hot`` or ``cfn``.
 
         Raises ``NotFoundError``, ``NotSupportedError``, and ``ValidationError`` for another
         dialect.
@@ -86,7 +89,7 @@ class Catalogue:
         type_ = None if name in self._removed else self._declared.find(name)
         if type_ is None:
             raise NotFoundError(f"The Resource Type ({name}) could not be found.")
-        # one that a template can still use is shown with the name of its successor
+        # A hidden type that templates can still use is shown with the name of its successor.
         is_shown = type_.support.substitute is not None and not type_.undeployable
         if type_.support.status is Support.HIDDEN and not is_shown:
             why = type_.undeployable or "it is no longer offered"
@@ -97,7 +100,7 @@ class Catalogue:
         return type_
 
     def template_versions(self) -> Sequence[Mapping[str, Any]]:
-        """``version``, ``type`` and ``aliases`` of every template version."""
+        """Return ``version``, ``type`` and ``aliases`` of every template version."""
         return [
             {
                 "version": str(version),
@@ -110,7 +113,7 @@ class Catalogue:
     def template_functions(
         self, version: str, *, with_conditions: bool
     ) -> Sequence[Mapping[str, Any]]:
-        """``functions`` and ``description`` of every function of a version, sorted.
+        """Return ``functions`` and ``description`` of every function of a version, sorted.
 
         Raises ``NotFoundError`` for an unknown version.
         """

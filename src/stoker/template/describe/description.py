@@ -1,4 +1,4 @@
-"""A template as the API's validation answers it: its parameters, groups and nested templates."""
+"""Describes a template for the API's validation: its parameters, groups and nested templates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.template.parameters.parameters import ParameterType
 
 
 def describe_template(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
-    """Description, parameters, groups and environment, with those of nested templates on demand."""
+    """Return description, parameters, groups and environment, with nested templates on demand."""
     described = _describe(evaluation, show_nested=show_nested)
     view = environment_of_validation(evaluation.inputs.environment, evaluation.inputs.parameters)
     view["resource_registry"] |= learned_types(evaluation)
@@ -40,7 +40,7 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
 
 
 def _given(evaluation: Evaluation) -> dict[str, Any]:
-    """The known values; lists that a parent hands to a nested template are shown as text."""
+    """Return the known values; lists from a parent template are shown as text."""
     inputs, declared = evaluation.inputs, evaluation.resolved.declarations
     given = inputs.given(declared)
     known = {name: value for name, value in given.items() if unknown_in(value) is None}
@@ -56,7 +56,7 @@ def _given(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
-    """The nested templates by resource, also those that cannot be evaluated with their values."""
+    """Return the nested templates by resource, also those that cannot be evaluated."""
     described: dict[str, Any] = {}
     for name, type_ in evaluation.types.items():
         child = evaluation.children.get(name)
@@ -77,7 +77,7 @@ def _describe_nested(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def learned_types(evaluation: Evaluation) -> dict[str, str]:
-    """The types that globs and entries for single resources led to, by the name that led there."""
+    """Return the types that globs and entries for single resources name, by type name."""
     learned: dict[str, str] = {}
     for name in evaluation.types:
         type_name = evaluation.template.resources[name].type_name

@@ -19,10 +19,10 @@ def shown_parameters(
     given: Mapping[str, Any],
     pseudo: Mapping[str, Any],
 ) -> dict[str, str]:
-    """The parameters of a stack, all as text, hidden ones masked.
+    """Return the parameters of a stack as text, with hidden ones masked.
 
-    ``values`` are the resolved ones, ``given`` the raw ones: a list that was given as text is
-    shown as that text.
+    ``values`` are the resolved ones, ``given`` the raw ones: a list that was given as text is shown
+    as that text.
     """
     shown = {name: str(value) for name, value in pseudo.items()}
     for name, parameter in parameters.items():
@@ -51,7 +51,7 @@ def described_parameters(
     given: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> dict[str, dict[str, Any]]:
-    """The declarations as the validation of a template answers them."""
+    """Return the declarations for the response of a validation."""
     return {
         name: describe_parameter(parameter, given.get(name), defaults.get(name))
         for name, parameter in parameters.items()
@@ -60,7 +60,7 @@ def described_parameters(
 
 
 def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[str, Any]:
-    """One declaration; empty values are left out, and so are zero and false."""
+    """Return one declaration, without empty values, zero and false."""
     described: dict[str, Any] = {
         "Type": parameter.type.value,
         "Description": parameter.description,
@@ -88,7 +88,7 @@ def describe_parameter(parameter: Parameter, value: Any, default: Any) -> dict[s
 def environment_of_validation(
     environment: Environment, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The environment as the validation of a template answers it, with the request's values."""
+    """Return the environment for the response of a validation, with the request's values."""
     view = stored(environment.with_parameters(parameters))
     del view["encrypted_param_names"]
     return view
@@ -99,9 +99,9 @@ def environment_of_stack(
     parameters: Mapping[str, Parameter],
     learned: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The environment of a stack with the values of hidden parameters masked.
+    """Return the environment of a stack with the values of hidden parameters masked.
 
-    ``learned`` are types that entries for single resources, or globs, led to.
+    ``learned`` contains types that entries for single resources, or globs, name.
     """
     view = stored(environment)
     view["resource_registry"] |= learned or {}

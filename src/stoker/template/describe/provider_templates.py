@@ -29,7 +29,7 @@ _CFN_BOOLEANS = ["True", "true", "False", "false"]
 
 
 def generate(type_: ResourceType, dialect: Dialect) -> dict[str, Any]:
-    """A template in a dialect; the resource is named for the type's class."""
+    """Return a template in a dialect; its resource has the name of the type's class."""
     hot = dialect is HOT
     name = type(type_).__name__
     properties = visible_properties(type_.properties)
@@ -77,7 +77,7 @@ def _parameter(declared: Property, dialect: Dialect) -> dict[str, Any]:
     if declared.default is not None:
         parameter[dialect.default] = declared.default
     if dialect is HOT:
-        # a constraint that this service has for itself is none that a parameter can have
+        # A parameter cannot have the internal constraints of this service.
         suited = (each for each in declared.constraints if kind in APPLICABLE[type(each)])
         constraints = list(map(in_hot, suited))
         return parameter | ({"constraints": constraints} if constraints else {})

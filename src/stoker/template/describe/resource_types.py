@@ -35,7 +35,7 @@ def visible_attributes(type_: ResourceType) -> dict[str, Attribute]:
 
 
 def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, Any]:
-    """Properties, attributes and support of a type."""
+    """Return properties, attributes and support of a type."""
     described: dict[str, Any] = {
         "resource_type": type_.type_name,
         "properties": _describe_properties(visible_properties(type_.properties)),

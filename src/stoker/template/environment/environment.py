@@ -55,7 +55,7 @@ class Environment(Struct, frozen=True):
     warnings: tuple[Diagnostic, ...] = ()  # findings of the parser
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Environment:
-        """The same environment with some parameter values added or replaced."""
+        """Return the environment with some parameter values added or replaced."""
         return replace(self, parameters={**self.parameters, **parameters})
 
 
@@ -75,10 +75,9 @@ _NOT_A_MAP = (
 def parse_environment(
     given: Mapping[str, Any] | str | None, file: str | None = None
 ) -> Environment:
-    """An environment from text or from an object.
+    """Return an environment from text or from an object.
 
-    ``file`` names the file that it came from; its errors have another type then. Raises
-    ``DiagnosticError``.
+    ``file`` is the name of its file, whose errors have another type. Raises ``DiagnosticError``.
     """
     renew_suggestions()
     wrong = BAD_REQUEST if file is None else VALUE_ERROR
@@ -96,7 +95,7 @@ def parse_environment(
 
 
 def _environment(source: Source, file: str | None, wrong: ErrorType) -> Environment:
-    """The environment in a document. Raises ``DiagnosticError``."""
+    """Return the environment in a document. Raises ``DiagnosticError``."""
     given = source.data
     if given is None:
         return EMPTY
@@ -186,7 +185,7 @@ def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mappi
         raise _wrong_section(f"{name} must be a map", (name,), file)
     section = section or {}
     if all(type(key) is str for key in section):
-        return section  # as it is: the stacks of a tree share it
+        return section  # the same object, which the stacks of a tree share
     return {str(key): value for key, value in section.items()}
 
 
@@ -258,7 +257,7 @@ def child_environment(
     parameters: Mapping[str, Any],
     entry: Entry | None = None,
 ) -> Environment:
-    """The environment of the nested stack behind a resource, with its own parameters.
+    """Return the environment of a resource's nested stack, with its own parameters.
 
     ``entry`` is the one of the registry that names the template of the nested stack.
     """
@@ -271,7 +270,7 @@ def child_environment(
 
 
 def stored(environment: Environment) -> dict[str, Any]:
-    """The environment as JSON-ready data; :func:`parse_environment` reads it again."""
+    """Return the environment as data for JSON; :func:`parse_environment` reads it again."""
     registry = {**environment.resource_registry}
     return {
         "resource_registry": {"resources": registry.pop("resources", None) or {}, **registry},

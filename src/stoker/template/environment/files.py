@@ -1,4 +1,4 @@
-"""Several environments into one: later files over earlier ones, values merged as they ask for."""
+"""Merges several environments: later files replace earlier ones, unless they ask for merging."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def _refused(
 def merge(
     environments: Sequence[tuple[str, Environment]], parameters: Mapping[str, Parameter]
 ) -> Environment:
-    """Environments by file name, merged in order.
+    """Merge environments, given with their file names, in order.
 
-    How the values of a parameter are merged is settled by the first file that names the parameter:
-    its strategy there, else that file's default, else overwriting. Raises ``DiagnosticError`` when
-    a later file asks for another strategy.
+    The first file that names a parameter decides how its values are merged: by its strategy there,
+    else by that file's default, else by overwriting. Raises ``DiagnosticError`` if a later file
+    asks for another strategy.
     """
     merged = EMPTY
     strategies: dict[str, str] = {}
@@ -110,7 +110,7 @@ def _merge_values(
 
 
 def _kind_of(value: Any) -> ParameterType:
-    """The type of a parameter that the template does not declare but a nested one may."""
+    """Return the type of a parameter that only a nested template may declare."""
     if isinstance(value, Mapping):
         return ParameterType.JSON
     if isinstance(value, list):
@@ -119,7 +119,7 @@ def _kind_of(value: Any) -> ParameterType:
 
 
 def _merge_value(kind: ParameterType, old: Any, new: Any, strategy: str) -> Any:
-    """Texts and lists are joined, maps united; numbers and truth values are overwritten."""
+    """Join texts and lists, and unite maps; overwrite numbers and booleans."""
     if kind in (ParameterType.NUMBER, ParameterType.BOOLEAN):
         return new
     try:
@@ -133,7 +133,7 @@ def _merge_value(kind: ParameterType, old: Any, new: Any, strategy: str) -> Any:
 
 
 def _joined_value(old: Any, new: Any) -> str | list[Any] | None:
-    """Two texts or two lists as one; None for anything else."""
+    """Return two texts or two lists as one; None for anything else."""
     if isinstance(old, str) and isinstance(new, str):
         return old + new
     if isinstance(old, list) and isinstance(new, list):

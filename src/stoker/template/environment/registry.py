@@ -1,7 +1,7 @@
 """Mappings of type names to other types, to template files, or to nothing.
 
 The section ``resource_registry`` maps names of types, or prefixes with ``*``, for the whole stack
-or (below ``resources``) for single resources, and holds hooks and restricted actions.
+or (below ``resources``) for single resources. It also contains hooks and restricted actions.
 """
 
 from __future__ import annotations
@@ -78,11 +78,11 @@ class Meaning(Struct, frozen=True):
 class ResourceRegistry:
     """The registry of one stack: its own entries, then those of the whole service, then types.
 
-    A type that the service maps to nothing is gone: entries of the stack can put another type or a
-    template in its place, and cannot bring it back.
+    A type that the service maps to nothing is removed: entries of the stack can replace it by
+    another type or a template, but cannot restore it.
 
-    Among the entries of one level those for the single resource go first, then the keys in
-    alphabetical order, which puts a glob before the names that it covers.
+    On one level, entries for the single resource come first, then the keys in alphabetical order,
+    which puts a glob before the names that it covers.
     """
 
     def __init__(
@@ -204,14 +204,14 @@ class ResourceRegistry:
 
 
 class _Entries(Struct, frozen=True):
-    """The mappings of one level, to be found by a name that they cover."""
+    """The mappings of one level, found by a name that they cover."""
 
     by_key: Mapping[str, Any]
     lengths: tuple[int, ...]  # lengths of the prefixes of globs
 
     @staticmethod
     def of(entries: Mapping[str, Any]) -> _Entries:
-        """The mappings among the entries of a registry."""
+        """Return the mappings among the entries of a registry."""
         by_key = {
             str(key): value
             for key, value in entries.items()
@@ -223,7 +223,7 @@ class _Entries(Struct, frozen=True):
         return _Entries(by_key, tuple(sorted(lengths)))
 
     def key_for(self, name: str, without: str | None = None) -> str | None:
-        """The first key, in alphabetical order, that is the name or a glob that covers it."""
+        """Return the alphabetically first key that is the name, or a glob that covers it."""
         if not self.by_key:
             return None
         globs = (f"{name[:length]}*" for length in self.lengths if length <= len(name))
@@ -235,7 +235,7 @@ _NO_ENTRIES = _Entries({}, ())
 
 
 def _substitute(entry: Entry, name: str) -> str:
-    """The name that a mapping gives; ``*`` on both sides keeps the rest of the name."""
+    """Return the name that a mapping gives; ``*`` on both sides keeps the rest of the name."""
     value = str(entry.value)
     if entry.key.endswith("*") and value.endswith("*"):
         return value[:-1] + name[len(entry.key) - 1 :]
@@ -243,16 +243,16 @@ def _substitute(entry: Entry, name: str) -> str:
 
 
 def without_entry(section: Mapping[str, Any], entry: Entry | None) -> Mapping[str, Any]:
-    """The registry of a stack inside the template that the entry names.
+    """Return the registry of a stack inside the template that the entry names.
 
     A type that is mapped to a template has its original meaning there, so that the template can use
     the type that it replaces.
     """
     if entry is None or (entry.level, entry.rank) == (_OWN, _SINGLE):
-        return section  # what is said of single resources is not inherited
+        return section  # entries for single resources are not inherited
     if entry.level == _OWN:
         return {key: value for key, value in section.items() if key != entry.key}
-    # the registry of the whole service counts for every stack: the type stands for itself
+    # The registry of the service applies to every stack. Map the type to itself to override it.
     return {**section, entry.key: entry.key}
 
 
@@ -280,7 +280,7 @@ def as_list(value: Any) -> list[Any]:
 
 
 class _UnknownTypeError(Exception):
-    """A name stands for no type."""
+    """A name has no type."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -294,9 +294,9 @@ def _unknown(type_name: str, name: str, types: TypeRegistry) -> DiagnosticError:
 
 
 def _advice(name: str, known: Collection[str]) -> str:
-    """The type that may have been meant, of the same service or of one spelt like it.
+    """Return advice on the type that may be meant, of the same service or of a similar name.
 
-    Other names are users' own: their meanings are defined in an environment.
+    Other names are users' own: an environment defines their meaning.
     """
     service, _, own = name.rpartition("::")
     beside = [other.rpartition("::")[2] for other in known if other.rpartition("::")[0] == service]
@@ -319,7 +319,7 @@ def _advice(name: str, known: Collection[str]) -> str:
 
 
 def _of_other_services(name: str, known: Collection[str]) -> list[str]:
-    """Types that have the name, but for the service."""
+    """Return the types with the same name in other services."""
     if name in _COMMONLY_MEANT:
         return [_COMMONLY_MEANT[name]]
     vendor, own = f"{name.partition('::')[0]}::", f"::{name.rpartition('::')[2]}".lower()

@@ -33,7 +33,7 @@ class Marks(Struct, frozen=True):
         return bool(self.named or self.globs)
 
     def of(self, resource_name: str) -> frozenset[str]:
-        """The words for one resource."""
+        """Return the marks of one resource."""
         found = set(self.named.get(resource_name, ()))
         for glob, words in self.globs:
             if not words <= found and glob.match(resource_name):
@@ -42,7 +42,7 @@ class Marks(Struct, frozen=True):
 
 
 def hooks_in(*registries: Mapping[str, Any]) -> Marks:
-    """The hooks at which resources stop."""
+    """Return the hooks at which resources wait."""
     return _marks("hooks", registries)
 
 
@@ -65,7 +65,7 @@ def _marks(key: str, registries: Iterable[Mapping[str, Any]]) -> Marks:
 
 
 def _entries(registry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The entries for single resources, by name or glob."""
+    """Yield the entries for single resources, by name or glob."""
     for name, entry in (registry.get(RESOURCES) or {}).items():
         if isinstance(entry, Mapping):
             yield str(name), entry
@@ -74,10 +74,10 @@ def _entries(registry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 def child_registry(
     section: Mapping[str, Any], resource_name: str, entry: Entry | None = None
 ) -> dict[str, Any]:
-    """The registry of the nested stack behind a resource.
+    """Return the registry of a resource's nested stack.
 
-    Mappings for the whole stack are inherited, but for the ``entry`` that names the template of the
-    nested stack; entries for single resources are those below the resource's own name, and below
+    Mappings for the whole stack are inherited, except the ``entry`` that names the template of the
+    nested stack. Entries for single resources are those below the resource's own name, and below
     globs that match it.
     """
     inner: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def child_registry(
 
 
 def _joined(entries: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Both; of mappings for the same type the latter counts."""
+    """Merge two registries; for the same type, the second one counts."""
     joined = dict(entries)
     for key, value in more.items():
         if isinstance(value, Mapping) and isinstance(joined.get(key), Mapping):

@@ -1,4 +1,4 @@
-"""Circular dependencies of resources, with the references that cause them."""
+"""Finds circular dependencies of resources, with the references that cause them."""
 
 from __future__ import annotations
 

@@ -150,7 +150,8 @@ class NamedConditions:
             except UnknownValueError as pending:
                 known = pending.value
             except FunctionError as failure:
-                # Keep only the diagnostics. The exception refers to frames, which refer to this.
+                # Keep only the diagnostics. The exception refers to frames, which refer to this
+                # object.
                 known = failure.diagnostics
             self._known[name] = known
         if isinstance(known, Unknown):

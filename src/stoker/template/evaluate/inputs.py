@@ -40,7 +40,7 @@ class Inputs:
     unreachable: Mapping[str, str] = field(default_factory=dict)  # fetch errors by URL
     # Environment of the whole service, below the stack's own.
     service_environment: Environment = EMPTY
-    facade: Facade | None = None  # the resource in the parent template, if this one is nested
+    facade: Facade | None = None  # the resource in the parent template, if this template is nested
     depth: int = 0  # number of templates above this one
     max_depth: int = MAX_NESTED_DEPTH
     # The limits of the evaluation, shared with nested templates.

@@ -22,7 +22,7 @@ from stoker.schema.values import check_properties
 from stoker.template.definition import Definition, DeletionPolicy
 from stoker.template.versions import Version
 
-# Codes of policies without effect; validation refuses them, although a stack may have them.
+# Codes of policies without effect; validation rejects them, although a stack may have them.
 UNSUPPORTED = frozenset({"unsupported-deletion-policy", "unsupported-update-policy"})
 
 

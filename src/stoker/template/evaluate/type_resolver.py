@@ -54,7 +54,7 @@ _TYPES = {
 
 
 class MissingTemplateError(DiagnosticError):
-    """A template at an address that did not come with the request."""
+    """The template at a URL was not sent with the request."""
 
     def __init__(self, address: str, diagnostics: Iterable[Diagnostic]) -> None:
         super().__init__(diagnostics)

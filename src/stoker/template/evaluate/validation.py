@@ -1,8 +1,7 @@
 """Validation of a template, as far as possible before its resources exist.
 
-The diagnostics have the order in which a reader would meet them: parameters, conditions, resources
-(form, references, cycles, properties), outputs. The first error decides the error type of the
-response.
+The diagnostics are in the order of a reader: parameters, conditions, resources (form, references,
+cycles, properties), outputs. The first error decides the error type of the response.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
 from stoker.template.versions import CFN, HOT
 
-# Codes of diagnostics that no value can mend. An output with one of them rejects a template.
+# Codes of diagnostics that hold for any values. An output with one of them rejects a template.
 STATIC = frozenset(
     {
         SHAPE,
@@ -76,7 +75,7 @@ def resource_diagnostics(
 def _unknown_names(
     template: Template, analysis: StaticAnalysis, analyses: Mapping[str, StaticAnalysis]
 ) -> list[Diagnostic]:
-    """Properties that name a resource that the stack does not have."""
+    """Return diagnostics about properties that name a resource that the stack does not have."""
     definition = analysis.definition
     if definition is None or not can(definition.type, NamesResources):
         return []
@@ -94,7 +93,7 @@ def _unknown_names(
 
 
 def _ignored_keys(template: Template) -> list[Diagnostic]:
-    """Warnings for keys that mean nothing here: templates written for others are full of them."""
+    """Return warnings for unknown keys, which templates for AWS often have."""
     if template.version.dialect is not CFN:
         return []
     written = template.data[CFN.resources] if template.resources else {}

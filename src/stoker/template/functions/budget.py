@@ -14,7 +14,7 @@ from stoker.template.functions.failure import bad_value, failed
 MEBIBYTE = 1024 * 1024
 MAX_TEXT = 8 * MEBIBYTE  # characters of a text that a function returns
 MAX_VALUES = 1_000_000  # entries and texts in one value, each counted as often as it occurs
-MAX_OCTETS = 32 * MEBIBYTE  # octets of all texts in one value, as they are kept in memory
+MAX_OCTETS = 32 * MEBIBYTE  # octets of all texts in one value, as stored in memory
 MAX_PARTS = 500_000  # parts of a split text, and replaced words in a text
 MAX_NESTED = 2_000_000  # the same without a bound of the operator: some 50,000 resources, 150 MiB
 SMALL_VALUES = 300
@@ -54,7 +54,7 @@ class Budget:
     """
 
     values: int = 500_000  # values in lists and maps; a list or map counts as three
-    octets: int = 32 * MEBIBYTE  # octets of texts, as they are kept in memory
+    octets: int = 32 * MEBIBYTE  # octets of texts, as stored in memory
     searched: int = 2 * 1024 * MEBIBYTE  # characters that may be searched for words
     nested: int = NESTED  # values in the documents of nested templates that are examined in advance
     patterns: PatternBudget = field(default_factory=PatternBudget)

@@ -115,7 +115,7 @@ def bad_arguments(message: str, path: Path = ()) -> NoReturn:
 
 
 def bad_name(message: str, path: Path = ()) -> NoReturn:
-    """Return the error about a value in the place of a name that cannot be one."""
+    """Raise :class:`FunctionError` for a value that cannot be a name."""
     raise failed(SHAPE, message, path, error_type=BAD_REQUEST)
 
 

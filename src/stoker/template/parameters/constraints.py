@@ -1,4 +1,4 @@
-"""Constraints in the notations of templates: read from declarations, and described again."""
+"""Constraints in the notations of templates: parsed from declarations, and described."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def invalid(
     suggestion: str | None = None,
     error_type: ErrorType = INVALID_SCHEMA,
 ) -> DiagnosticError:
-    """The refusal of a declaration."""
+    """Return the error for a malformed declaration."""
     code = "invalid-parameter-declaration"
     return refusal(code, message, path, error_type, suggestion=suggestion)
 
@@ -75,7 +75,7 @@ def title(kind: type[Any]) -> str:
 
 
 def in_hot(constraint: Constraint) -> dict[str, Any]:
-    """A constraint in the key of HOT."""
+    """Return a constraint in the notation of HOT."""
     key, parts = KEYS[type(constraint)]
     values = _values(constraint, parts)
     described = {key: values if type(constraint) in _NUMBERS else next(iter(values.values()))}
@@ -83,7 +83,7 @@ def in_hot(constraint: Constraint) -> dict[str, Any]:
 
 
 def in_cfn(constraint: Constraint) -> dict[str, Any]:
-    """A constraint in the keys of CloudFormation, without its description."""
+    """Return a constraint in the notation of CloudFormation, without its description."""
     _, parts = KEYS[type(constraint)]
     return {parts[part]: value for part, value in _values(constraint, parts).items()}
 
@@ -100,7 +100,7 @@ def _values(constraint: Constraint, parts: Mapping[str, str]) -> dict[str, Any]:
 def read_hot(
     section: Any, version: str, path: Path, diagnostics: Diagnostics
 ) -> tuple[Constraint, ...]:
-    """The constraints in a section of HOT. Raises :class:`DiagnosticError`."""
+    """Return the constraints in a section of HOT. Raises :class:`DiagnosticError`."""
     if section is None:
         return ()
     if not isinstance(section, list):
@@ -187,7 +187,10 @@ def _check_modulo(step: int, offset: int, path: Path) -> None:
 
 
 def read_cfn(snippet: Mapping[str, Any], path: Path) -> tuple[Constraint, ...]:
-    """The constraints in a declaration of CloudFormation. Raises :class:`DiagnosticError`."""
+    """Return the constraints in a declaration of CloudFormation.
+
+    Raises :class:`DiagnosticError`.
+    """
     description = _text(snippet.get("ConstraintDescription"))
     found: list[Constraint] = []
     for kind, (_, parts) in KEYS.items():

@@ -1,4 +1,4 @@
-"""The parameters section of a template, in either dialect, to :class:`Parameter` values."""
+"""Parses the parameters section of a template, in either dialect."""
 
 from __future__ import annotations
 
@@ -188,7 +188,10 @@ def _described(value: Any) -> Any:
 
 
 def _truth(value: Any) -> bool:
-    """Words for "no" are false; any other word is true, which errs on the side of hiding."""
+    """Return False for words that mean no, and True for any other.
+
+    An unclear word hides the parameter, which is the safer error.
+    """
     if value is None:
         return False
     try:
@@ -210,7 +213,7 @@ def _has_patterns(parameter: Parameter) -> bool:
 
 
 def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parameter:
-    """The parameter with patterns that are compiled, and share the budget with others."""
+    """Return the parameter with compiled patterns, which share the budget with others."""
     constraints = []
     for index, constraint in enumerate(parameter.constraints):
         if isinstance(constraint, AllowedPattern):
@@ -249,7 +252,7 @@ def _read_cfn(
 def _cfn_type(
     snippet: Mapping[str, Any], path: Path
 ) -> tuple[ParameterType, tuple[Constraint, ...]]:
-    """The type of a declaration, and the constraint that comes with it."""
+    """Return the type of a declaration, and the constraint that belongs to it."""
     written = snippet.get("Type")
     if not isinstance(written, str) or written in CFN_TYPES:
         return _type(snippet, "Type", CFN_TYPES, path), ()
@@ -269,7 +272,7 @@ def _cfn_type(
 
 
 def _check_words(allowed: AllowedValues, path: Path, diagnostics: Diagnostics) -> None:
-    """A warning for words that YAML takes for booleans: the value allowed is another text."""
+    """Warn about words that YAML reads as booleans: the allowed value is a different text."""
     for value in allowed.allowed:
         if isinstance(value, bool):
             diagnostics.report(
@@ -295,7 +298,7 @@ def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
             message = f"no value fits {title(type(constraint))}: its minimum exceeds its maximum"
             diagnostics.report("empty-range", message, path, severity=Severity.WARNING)
         if isinstance(constraint, Custom) and constraint.name not in PURE.keys() | CLOUD:
-            # no value can be checked by it; whether there will be one, the declaration cannot know
+            # An unknown constraint can check no value. Whether one is given, is not known here.
             message = f'there is no custom constraint "{constraint.name}"'
             suggestion = did_you_mean(constraint.name, PURE.keys() | CLOUD)
             diagnostics.report("invalid-parameter-value", message, path, suggestion=suggestion)
@@ -313,7 +316,7 @@ def _warn_of_default(
     path: Path,
     diagnostics: Diagnostics,
 ) -> None:
-    """Warn of a default that is hardly meant as it is written."""
+    """Warn about a default that is probably a mistake."""
     key = version.dialect.default
     if key not in snippet:
         return
@@ -352,9 +355,10 @@ def _looks_like_call(default: Any, version: Version) -> bool:
 
 
 def _check_default(parameter: Parameter, path: Path) -> None:
-    """Custom constraints are left for the moment in which the default is used.
+    """Check a default against its constraints.
 
-    So are types other than lists, where nothing constrains them.
+    Custom constraints are checked when the default is used. Without constraints, only the types of
+    lists are checked.
     """
     try:
         value = coerce(parameter.type, parameter.default)

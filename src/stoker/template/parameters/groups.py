@@ -1,4 +1,4 @@
-"""The section ``parameter_groups``: which parameters are shown together."""
+"""Checks the section ``parameter_groups``, which groups parameters for display."""
 
 from __future__ import annotations
 

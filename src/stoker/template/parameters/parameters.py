@@ -86,7 +86,7 @@ def coerce(kind: ParameterType, value: Any) -> Any:
 
 
 def to_flag(value: Any) -> bool:
-    """A boolean, or a word or number that stands for one. Raises ``TypeMismatchError``."""
+    """Return a boolean from a boolean, word or number. Raises ``TypeMismatchError``."""
     if isinstance(value, bool):
         return value
     word = str(value).strip().lower()
@@ -148,11 +148,11 @@ def resolve(
     pseudo: Mapping[str, Any],
     section: str = "parameters",
 ) -> Resolved:
-    """The value of every declared parameter, and of the ``pseudo`` parameters.
+    """Return the value of every declared parameter, and of the ``pseudo`` parameters.
 
-    A value is the one given, else the one in ``defaults`` (the environment's), else the declared
-    default. ``section`` is where the template declares them. Diagnostics: values for unknown
-    parameters, missing, ill-typed and refused values.
+    A value is the given one, else that in ``defaults`` (of the environment), else the declared
+    default. ``section`` is where the template declares them. Diagnostics are about unknown
+    parameters, and about missing, ill-typed and invalid values.
     """
     resolved = Resolved(dict(pseudo))
     report = resolved.diagnostics.report
@@ -199,7 +199,7 @@ def _without(value: Any, fault: str) -> str:
 
 
 def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:
-    """The raw value that counts for a parameter, or None."""
+    """Return the raw value that applies to a parameter, or None."""
     for value in (given.get(parameter.name), defaults.get(parameter.name)):
         if value is not None:
             return value
@@ -218,7 +218,7 @@ def _cloud_checks(parameter: Parameter, value: Any, path: Path) -> list[CustomCh
 def immutable_changes(
     parameters: Mapping[str, Parameter], old: Mapping[str, Any], new: Mapping[str, Any]
 ) -> list[Diagnostic]:
-    """One for the immutable parameters whose (coerced) values differ between two updates."""
+    """Return a diagnostic about immutable parameters whose converted values differ, if any."""
     changed = [
         name
         for name, parameter in parameters.items()

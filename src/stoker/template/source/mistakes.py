@@ -1,7 +1,7 @@
-"""Common mistakes in YAML texts, in plain words: fault, position, remedy.
+"""Explains common mistakes in YAML texts: fault, position, remedy.
 
 YAML's parser names the place where it failed, in the words of its grammar. The mistake is often
-some lines above, and looks quite different to its author.
+some lines above, and looks different to its author.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
         return self._replace(line=self.opened[0], column=self.opened[1]) if self.opened else self
 
     def above(self) -> tuple[int, str]:
-        """The last line above that has more than blanks and a comment, and its number."""
+        """Return the last line above with more than blanks and a comment, and its number."""
         for number in range(self.line - 1, -1, -1):
             written = self.lines[number].strip()
             if written and not written.startswith("#"):
@@ -111,7 +111,7 @@ def foreign_tag(lines: list[str], line: int) -> Mistake | None:
 
 
 def forbidden_character(text: str) -> Mistake | None:
-    """The first character that no YAML text may have."""
+    """Return the first character that no YAML text may have."""
     found = _FORBIDDEN.search(text)
     if found is None:
         return None
@@ -125,7 +125,7 @@ def forbidden_character(text: str) -> Mistake | None:
 
 
 def _foreign_comment(place: _Place) -> Mistake | None:
-    """A comment of JavaScript in a document in braces, as other readers of JSON take it."""
+    """Return a JavaScript comment in a document in braces, which other parsers accept."""
     if place.lines[0].lstrip()[:1] not in ("{", "["):
         return None
     for number in (place.above()[0], place.line):
@@ -141,7 +141,7 @@ def _foreign_comment(place: _Place) -> Mistake | None:
 
 
 def _second_colon(place: _Place) -> Mistake:
-    """``: `` where no key can be: in a text without quotes, or after a line without one."""
+    """Explain a ``: `` where no key can be: in an unquoted text, or after a line without one."""
     number, above = place.above()
     if re.search(r":\s", place.before):
         curly = re.search(r":\s+([\u2018-\u201f])", place.before)
@@ -167,7 +167,7 @@ def _second_colon(place: _Place) -> Mistake:
 
 
 def _no_colon(place: _Place) -> Mistake:
-    """A line that is no key and, as it is indented, not the text of the key above either."""
+    """Explain a line that is neither a key nor, by its indentation, text of the key above."""
     start = place.beginning
     words = start.after.strip()
     key = _KEY.match(start.above()[1])
@@ -179,7 +179,7 @@ def _no_colon(place: _Place) -> Mistake:
 
 
 def _no_key(place: _Place) -> Mistake | None:
-    """Another token in a place where a map should continue."""
+    """Explain another token in a place where a map should continue."""
     if place.after[:1] in ("}", "]"):
         return place.mistake(f'this "{place.after[0]}" closes nothing', "remove it")
     quote = place.before.rstrip()[-1:]
@@ -206,7 +206,7 @@ def _quotes(place: _Place, quote: str) -> str:
 
 
 def _open_bracket(place: _Place) -> Mistake:
-    """A list or map in brackets without a valid continuation."""
+    """Explain a list or map in brackets without a valid continuation."""
     start = place.beginning
     bracket = start.after[:1]
     closing = {"[": "]", "{": "}"}.get(bracket)
@@ -230,7 +230,7 @@ def _open_bracket(place: _Place) -> Mistake:
 
 
 def _unclosed_above(place: _Place) -> Mistake | None:
-    """A quote between the brackets that only the opening quote of a text below closes."""
+    """Find a quote between the brackets that only the opening quote of a text below closes."""
     quote = place.before.rstrip()[-1:]
     if quote not in ("'", '"') or len(_unescaped(quote, place.before)) % 2 == 0:
         return None
@@ -270,7 +270,7 @@ def _escape(place: _Place) -> Mistake:
 
 
 def _special(place: _Place) -> Mistake | None:
-    """A text whose first character is reserved in YAML."""
+    """Explain a text whose first character is reserved in YAML."""
     character = place.beginning.after[:1]
     if character in ("|", ">"):
         message = f'a text that begins with "{character}" cannot stand between brackets'

@@ -1,4 +1,4 @@
-"""From paths in a document to positions in its text, in one scan."""
+"""Finds positions in a text for paths in its document, in one scan."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Tree = dict[str, "Tree"]
 
 
 def positions(text: str, file: str | None, paths: Iterable[Path]) -> dict[Path, Position]:
-    """The position of each path, or of its nearest ancestor that the text has.
+    """Return the position of each path, or of its nearest ancestor in the text.
 
-    The text has been read before; if it is not YAML (JSON with tabs, say), nothing is found.
+    The text was read before. If it is not YAML (JSON with tabs, for instance), nothing is found.
     """
     wanted, top = list(paths), _Found(None)
     with suppress(yaml.YAMLError):
@@ -103,14 +103,14 @@ def _scan(text: str, file: str | None, root: Tree, top: _Found) -> None:
 
 
 def _tagged(event: Any) -> str | None:
-    """The function that the tag of a value abbreviates."""
+    """Return the function that the tag of a value abbreviates."""
     tag = None if type(event) is yaml.AliasEvent else event.tag
     call = short_tag(tag, None) if tag else None
     return None if call is None else next(iter(call))
 
 
 def _key(event: Any) -> str:
-    """A key as the data has it: words without quotes may be booleans, or nothing."""
+    """Return a key as in the data: unquoted words may be booleans or null."""
     text: str = event.value
     return _WORDS.get(text.lower(), text) if event.implicit[0] else text
 
@@ -141,6 +141,6 @@ def _place(event: Any, opened: list[_Open], root: Tree, top: _Found) -> Place | 
         return around.found.below[key], around.tree[key], None
     if key not in around.tree:
         return None
-    # the last of equal keys counts
+    # The last of equal keys counts.
     found = around.found.below[key] = _Found(None)
     return found, None if around.is_map else around.tree[key], event.start_mark

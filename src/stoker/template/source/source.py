@@ -1,7 +1,7 @@
-"""A document as data, and from a path in the data back to its line.
+"""A document as data, with positions in its text for paths in the data.
 
-Reading costs one pass. Positions are looked up only for diagnostics, by scanning the text again, so
-that a correct document pays nothing for them.
+Reading takes one pass. Positions are only looked up for diagnostics, by another scan of the text,
+so that correct documents have no extra cost.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True)
 class Source:
-    """A document as data, with the text that it came from."""
+    """A document as data, with its original text."""
 
     data: Any
     text: str | None = None  # None if the document arrived as data, as in the body of a request
@@ -45,13 +45,13 @@ class Source:
     _places: dict[Path, Position | None] = field(default_factory=dict, compare=False, repr=False)
 
     def located(self, diagnostic: Diagnostic) -> Diagnostic:
-        """The diagnostic with its file and position."""
+        """Return the diagnostic with its file and position."""
         return self.all_located([diagnostic])[0]
 
     def all_located(self, diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-        """Diagnostics with their file and position; the text is searched once for all.
+        """Return diagnostics with their file and position; the text is searched once for all.
 
-        The position is that of the path, or of its nearest ancestor that the text has.
+        The position is that of the path, or of its nearest ancestor in the text.
         """
         found = list(diagnostics)
         missing = {self._origin(d.path) for d in found if self._is_placed_here(d)}
@@ -76,7 +76,7 @@ class Source:
 
 
 def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Source:
-    """The document in a YAML or JSON text. Raises :class:`DiagnosticError`."""
+    """Return the document in a YAML or JSON text. Raises :class:`DiagnosticError`."""
     size = len(text) if len(text) > max_bytes else len(text.encode("utf-8", "replace"))
     if size > max_bytes:
         refuse("too-large", f"the document has {size} bytes; at most {max_bytes} are accepted")
@@ -91,7 +91,10 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
 
 
 def accept(data: Any, file: str | None = None) -> Source:
-    """The document that arrived as data. Raises :class:`DiagnosticError` if it is too large."""
+    """Return a document that was sent as data.
+
+    Raises :class:`DiagnosticError` if it is too large.
+    """
     return Source(_with_text_keys(data) if _check(data) else data, None, file)
 
 
@@ -118,7 +121,7 @@ def _check(data: Any) -> bool:
 
 
 def _check_text(text: str) -> None:
-    """Refuse text that no encoding can hold: halves of surrogate pairs, as JSON can spell them."""
+    """Reject text that cannot be encoded: halves of surrogate pairs, which JSON can contain."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -134,7 +137,7 @@ def _with_text_keys(data: Any) -> Any:
 
 
 def _read_json(text: str) -> tuple[Any, str | None]:
-    """The data, and a key that some map has twice. Raises ValueError if the text is not JSON."""
+    """Return the data, and a key that a map has twice. Raises ValueError if it is not JSON."""
     repeated: list[str] = []
 
     def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -149,7 +152,10 @@ def _read_json(text: str) -> tuple[Any, str | None]:
 
 
 def _placed(repeated: str | None, text: str, file: str | None) -> tuple[Diagnostic, ...]:
-    """Warnings about repeated keys. JSON's parser knows no lines: YAML's does, for most JSON."""
+    """Return warnings about repeated keys.
+
+    JSON's parser has no line numbers. YAML's has, and reads most JSON.
+    """
     if repeated is None:
         return ()
     try:

@@ -1,7 +1,7 @@
 """YAML tags: short forms of CloudFormation's functions, and types of YAML itself.
 
-Templates are stored and returned as JSON, which has no sets, pairs and octets: they become lists
-and text when they are read.
+Templates are stored and returned as JSON, which has no sets, pairs or octets: they become lists and
+text on reading.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def advice_on_tag(tag: str, value: Any) -> str | None:
 
 
 def short_tag(tag: str, value: Any) -> dict[str, Any] | None:
-    """The function call that a tag such as ``!Sub`` abbreviates, or None."""
+    """Return the function call that a tag such as ``!Sub`` abbreviates, or None."""
     name = tag.removeprefix("!")
     if tag == name:
         return None

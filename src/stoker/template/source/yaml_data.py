@@ -1,7 +1,7 @@
-"""YAML text to plain data, event by event, within limits.
+"""Parses YAML text to plain data, event by event, within limits.
 
-The texts are untrusted. The parser reports events without recursion, so that depth is counted
-before it can hurt. A value shared by aliases is built once, but counts each time that it is used.
+The texts are untrusted. The parser reports events without recursion, so that the depth is checked
+before recursion could overflow. A value shared by aliases is built once, but counts for each use.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def refuse(
 
 
 def text_key(key: Any) -> str:
-    """A key of a map as text, as JSON spells it."""
+    """Return a key of a map as text, in the spelling of JSON."""
     if isinstance(key, str):
         return key
     if key is None:
@@ -74,13 +74,16 @@ def unquoted_key(key: str) -> str:
 
 
 def duplicate_key(key: str, position: Position | None = None) -> Diagnostic:
-    """A warning about a key that a map has twice: as YAML and JSON parsers do, the last counts."""
+    """Return a warning about a repeated key. As in YAML and JSON parsers, the last one counts."""
     message = f'the key "{key}" is given twice in one map: the last value counts'
     return Diagnostic("duplicate-key", message, severity=Severity.WARNING, position=position)
 
 
 def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """The data in a YAML text of one document, and warnings. Raises :class:`DiagnosticError`."""
+    """Return the data in a YAML text of one document, and warnings.
+
+    Raises :class:`DiagnosticError`.
+    """
     try:
         builder = _Builder(text, file)
         return builder.document(), tuple(builder.warnings)
@@ -130,7 +133,7 @@ class _Builder:
         self.warnings: list[Diagnostic] = []
 
     def document(self) -> Any:
-        """The data of the only document in the stream; None if there is none."""
+        """Return the data of the only document in the stream; None if there is none."""
         next_event = self._loader.get_event
         scalar = yaml.ScalarEvent
         plain = self._plain
@@ -221,7 +224,7 @@ class _Builder:
         self._put(value, event)
 
     def _put(self, value: Any, event: Any) -> None:
-        """Put a complete value where it belongs."""
+        """Add a complete value to the open list or map."""
         top = self._top
         if top.key is _ENTRY:
             top.value.append(value)
@@ -268,7 +271,7 @@ class _Builder:
         return sources
 
     def _marked(self, event: Any) -> Any:
-        """The value of a scalar with a tag or an anchor."""
+        """Return the value of a scalar with a tag or an anchor."""
         text = event.value
         if event.tag is not None:
             value = self._converted(event.tag, text, event)
@@ -279,7 +282,7 @@ class _Builder:
         return value
 
     def _implicit(self, event: Any) -> Any:
-        """The value of plain text, which may spell something else than text."""
+        """Return the value of plain text, which may be a number, a boolean or null."""
         text = event.value
         if not text.isascii() and len(self.warnings) < MAX_WARNINGS:
             odd = _ODD_SPACE.search(text)
