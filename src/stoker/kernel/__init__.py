@@ -1,1 +1,1 @@
-"""Graph, addresses, clock, ids and diagnostics. Knows nothing of stacks."""
+"""Graph, addresses, clock, ids, diagnostics and logging. Independent of stacks."""

@@ -25,7 +25,7 @@ class StackAddress(Struct, frozen=True):
 
     @property
     def arn(self) -> str:
-        """The stack's Amazon-style name, with the name quoted."""
+        """Return the stack's Amazon-style name, with the name quoted."""
         return f"arn:openstack:heat::{self.project_id}:stacks/{quote(self.name, '')}/{self.id}"
 
 
@@ -37,12 +37,12 @@ class ResourceAddress(Struct, frozen=True):
 
     @property
     def arn(self) -> str:
-        """The resource's Amazon-style name."""
+        """Return the resource's Amazon-style name."""
         return f"{self.stack.arn}/resources/{quote(self.name, '')}"
 
 
 def parse_arn(text: str) -> StackAddress | ResourceAddress | None:
-    """Return the address that an ARN names, or None if the text is not one of ours.
+    """Return the address in an ARN, or None if the text is no ARN of this service.
 
     URL-encoded ARNs are accepted, because clients send them in place of stack names.
     """

@@ -1,4 +1,4 @@
-"""Time, as a thing that is handed in, so that a simulation can run on a virtual clock."""
+"""A clock that is passed as a value, so that a simulation can use virtual time."""
 
 import time
 from typing import Protocol

@@ -1,9 +1,9 @@
 """Diagnostics about documents of users: fault, place and remedy.
 
-Everything that reads a template, an environment or properties reports through these values, so that
-the command, the API and an editor show the same diagnostics. A diagnostic names its place as a path
-into the document; line and column are looked up from the path only when a diagnostic exists
-(:mod:`stoker.template.source.source`), so a correct document pays nothing for them.
+All code that reads a template, an environment or properties reports through these values, so that
+the command, the API and an editor show the same diagnostics. A diagnostic has its place as a path
+into the document. Line and column are looked up from the path only when a diagnostic exists
+(:mod:`stoker.template.source.source`), so a correct document has no cost for them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_PART = 260  # characters of a key in a path
 
 
 class Severity(StrEnum):
-    """Severity of a diagnostic. Only errors refuse a document."""
+    """Severity of a diagnostic. Only errors reject a document."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -68,11 +68,14 @@ class Diagnostic(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """The path as text, as ``resources.server.properties.networks[0]``; empty at the root."""
+        """Return the path as text, as ``resources.server.properties.networks[0]``.
+
+        Empty at the root.
+        """
         return format_path(self.path)
 
     def below(self, *prefix: str | int) -> Diagnostic:
-        """The same one, seen from further out."""
+        """Return the diagnostic with ``prefix`` before its path."""
         return replace(self, path=(*prefix, *self.path))
 
     def __str__(self) -> str:
@@ -87,7 +90,7 @@ class Diagnostic(Struct, frozen=True):
 
 
 def format_path(path: Path) -> str:
-    """The path in the notation of the API: dots between keys, indexes in brackets."""
+    """Return the path in the notation of the API: dots between keys, indexes in brackets."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -99,7 +102,7 @@ def format_path(path: Path) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or as much of its beginning as fits into ``most`` characters with an ellipsis."""
+    """Return the text, cut to ``most`` characters with an ellipsis if it is longer."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -110,7 +113,7 @@ _NO_REASON = Diagnostic(
 
 
 class DiagnosticError(Exception):
-    """A document was refused. ``diagnostics`` holds all diagnostics, the errors first."""
+    """A document was rejected. ``diagnostics`` has all diagnostics, errors first."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         found = tuple(diagnostics) or (_NO_REASON,)
@@ -122,7 +125,7 @@ class DiagnosticError(Exception):
 
     @property
     def first(self) -> Diagnostic:
-        """The diagnostic that decides the status and type of the answer."""
+        """Return the diagnostic that decides the status and type of the response."""
         return self.diagnostics[0]
 
 
@@ -136,7 +139,7 @@ def refusal(
     position: Position | None = None,
     suggestion: str | None = None,
 ) -> DiagnosticError:
-    """The refusal of a document for one reason."""
+    """Return the error for a document with one fault."""
     found = Diagnostic(code, message, path, Severity.ERROR, error_type, file, position, suggestion)
     return DiagnosticError([found])
 
@@ -173,12 +176,12 @@ class Diagnostics(list[Diagnostic]):
         severity: Severity = Severity.ERROR,
         suggestion: str | None = None,
     ) -> None:
-        """Keep one more."""
+        """Add a diagnostic."""
         self.append(Diagnostic(code, message, path, severity, error_type, suggestion=suggestion))
 
     @property
     def errors(self) -> list[Diagnostic]:
-        """The diagnostics that refuse the document."""
+        """Return the diagnostics that reject the document."""
         return [d for d in self if d.severity is Severity.ERROR]
 
     def raise_errors(self) -> None:
@@ -201,13 +204,13 @@ def renew_suggestions() -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """``did you mean "x"?`` for the known word nearest to ``word``, or None."""
+    """Return ``did you mean "x"?`` for the known word most similar to ``word``, or None."""
     near = nearest(word, known)
     return None if near is None else f'did you mean "{near}"?'
 
 
 def nearest(word: str, known: Iterable[str], likeness: float = FAR) -> str | None:
-    """The known word that is most like ``word``; None if there is none, or after too many."""
+    """Return the known word most similar to ``word``; None if none is, or after too many."""
     left = getattr(_here, "left", MAX_COMPARED)
     if len(word) > _LONGEST_WORD or left <= 0:
         return None
@@ -220,7 +223,7 @@ def nearest(word: str, known: Iterable[str], likeness: float = FAR) -> str | Non
 
 
 def type_of(error: Exception) -> ErrorType | None:
-    """The type of a refusal; None for an internal error."""
+    """Return the error type of a rejected request; None for an internal error."""
     if isinstance(error, DiagnosticError):
         return error.first.error_type
     return error.error_type if isinstance(error, RequestError) else None

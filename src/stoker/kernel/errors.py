@@ -54,13 +54,13 @@ from msgspec import Struct
 
 
 class ErrorType(Struct, frozen=True):
-    """A kind of error: the name that clients match on, and the HTTP status that goes with it."""
+    """A kind of error: the name that clients match on, and its HTTP status."""
 
     name: str
     status: int
 
 
-# Names and statuses are those of Heat, but for that of plans, which it does not have; some are the
+# Names and statuses are those of Heat, except that of plans, which Heat does not have. Some are the
 # names of its Python exceptions.
 ATTRIBUTE_ERROR = ErrorType("AttributeError", 400)
 CIRCULAR_DEPENDENCY = ErrorType("CircularDependencyException", 400)
@@ -120,12 +120,12 @@ MAX_REFUSAL = 10_000  # characters of the message of a refusal, which may quote 
 
 
 class RequestError(Exception):
-    """A request that cannot be done."""
+    """A request that is rejected."""
 
     error_type = ErrorType("Error", 400)
 
     def __init__(self, message: str, error_type: ErrorType | None = None) -> None:
-        if len(message) > MAX_REFUSAL:  # which value it is may be said before or after it
+        if len(message) > MAX_REFUSAL:  # keep both ends, as either may name the value
             message = f"{message[: MAX_REFUSAL // 2]}…{message[-MAX_REFUSAL // 2 :]}"
         super().__init__(message)
         self.message = message
@@ -158,14 +158,14 @@ class AlreadyExistsError(RequestError):
 
 
 def name_taken(name: str) -> AlreadyExistsError:
-    """The refusal of a stack whose name another one has."""
+    """Return the error for a stack whose name is in use."""
     return AlreadyExistsError(
         f"The Stack ({name}) already exists. Choose another name, or update or delete that one"
     )
 
 
 class ActionInProgressError(RequestError):
-    """An operation under way excludes this one."""
+    """An operation in progress excludes this request."""
 
     error_type = ACTION_IN_PROGRESS
 
@@ -183,7 +183,7 @@ class LimitExceededError(RequestError):
 
 
 class DamagedRecordError(RequestError):
-    """A record of the database that cannot be read: it is damaged, or the key is another one."""
+    """A record of the database cannot be read: it is damaged, or encrypted with another key."""
 
     error_type = DAMAGED_RECORD
 
@@ -195,7 +195,7 @@ class DamagedRecordError(RequestError):
 
 
 class UnavailableError(RequestError):
-    """A service that this one needs does not answer now; the same request may succeed later."""
+    """A required service does not respond now; the same request may succeed later."""
 
     error_type = UNAVAILABLE
 
@@ -211,12 +211,12 @@ class ExportInUseError(NotSupportedError):
 
 
 def is_final(error: Exception) -> bool:
-    """Return whether an error is a refusal that no later attempt changes."""
+    """Return whether a request was rejected for a reason that a retry does not change."""
     return isinstance(error, RequestError) and not isinstance(error, UnavailableError)
 
 
 def fault_reason(fault: BaseException) -> str:
-    """An internal error as users see it: its kind and first line. The log has the rest."""
+    """Return an internal error for users: its kind and first line. The log has the rest."""
     first = str(fault).partition("\n")[0][:300]
     return f"fault in the service: {type(fault).__name__}: {first}"
 
@@ -241,8 +241,8 @@ class MachineError(Exception):
     """This machine is short of descriptors, threads or memory; the same work may succeed later.
 
     Libraries report that as OSError, RuntimeError, MemoryError or ImportError, often wrapped in
-    errors of their own. It does not concern the subject of a call.
-    ``in_flight``: whether a request may still be carried out, because its answer was not read.
+    errors of their own. It does not concern the subject of a call. ``in_flight`` is True if a
+    request may still take effect, because its response was not read.
     """
 
     def __init__(self, lack: str, error: BaseException) -> None:

@@ -1,8 +1,10 @@
-"""Frees memory without long pauses: garbage is collected in small steps, and large values are freed
-on a thread of their own, in parts, so that other threads can run between them.
+"""Frees memory without long pauses.
 
-Python frees a value with all its parts in one go, on the thread that drops the last reference, and
-no other thread can run meanwhile: that takes 0.1 s for the evaluation of 50,000 resources.
+Garbage is collected in small steps. Large values are freed in parts on a thread of their own, so
+that other threads can run in between.
+
+Python frees a value with all its parts in one step, on the thread that drops the last reference. No
+other thread can run meanwhile, for instance 0.1 s for the evaluation of 50,000 resources.
 """
 
 from __future__ import annotations
@@ -37,9 +39,9 @@ def loading() -> Iterator[None]:
 
 
 def drop(value: Any) -> None:
-    """Free a part of a value; for ``__del__`` of values that may be large.
+    """Free a part of a value on the thread for it; for ``__del__`` of large values.
 
-    Until :func:`start` is called, everything is freed where it is dropped.
+    Before :func:`start` is called, values are freed where they are dropped.
     """
     if start.cache_info().currsize:
         _dropped.put(value)
@@ -67,7 +69,8 @@ _ALLOCATOR = {
     # below it then stay in the arena of the thread that has read them.
     _M_MMAP_THRESHOLD: 512 * 1024,
     _M_TRIM_THRESHOLD: 4 * 1024 * 1024,
-    # one for each thread, eight for each core, would each keep what its thread needed once
+    # Limit the arenas. Each of them (by default eight for each core) keeps the memory that its
+    # threads once needed.
     _M_ARENA_MAX: 4,
 }
 

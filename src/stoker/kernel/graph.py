@@ -24,9 +24,9 @@ def find_cycle(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node] | None
 
 
 def dependencies_first(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node]:
-    """The nodes, each after all that it needs. Raises ``graphlib.CycleError``.
+    """Return the nodes, each after its dependencies. Raises ``graphlib.CycleError``.
 
-    Takes a third of the time of ``graphlib``, which is left to find the circle if there is one.
+    Takes a third of the time of ``graphlib``, which is only called to find the cycle.
     """
     needed_by = reverse(dependencies)
     left = {node: len(set(wanted)) for node, wanted in dependencies.items()}

@@ -1,4 +1,4 @@
-"""Names for new things. Drawn from one source so that a simulation can repeat them."""
+"""Random ids, all drawn from one source, so that a simulation can repeat them."""
 
 import os
 import random
@@ -17,18 +17,21 @@ class Ids(Protocol):
     """A source of ids."""
 
     def uuid(self) -> str:
-        """A new id of a stack, resource or event: a UUID in its usual notation."""
+        """Return a new id of a stack, resource or event: a UUID in its usual notation."""
 
     def token(self) -> str:
-        """An intent token: 12 characters of base 32, part of physical names."""
+        """Return an intent token: 12 characters of base 32, part of physical names."""
 
 
 _drawn: deque[bytes] = deque()
-os.register_at_fork(after_in_child=_drawn.clear)  # two processes must not give out the same
+os.register_at_fork(after_in_child=_drawn.clear)  # two processes must not return the same ids
 
 
 def _system_bytes(many: int) -> bytes:
-    """Random bytes of the system. To ask for few takes as long as all else about an id."""
+    """Return random bytes of the system.
+
+    They are read in blocks, because reading few bytes takes as long as all other work on an id.
+    """
     while True:
         try:
             return _drawn.popleft()[:many]  # threads draw at the same time
@@ -44,11 +47,11 @@ class RandomIds:
         self._bytes = source.randbytes if source else _system_bytes
 
     def uuid(self) -> str:
-        """A random UUID (version 4); written out, as :mod:`uuid` is slow."""
+        """Return a random UUID (version 4). Built here because :mod:`uuid` is slow."""
         text = self._bytes(16).hex()
         variant = _VARIANT[text[16]]
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
     def token(self) -> str:
-        """Twelve random characters out of ``a-z2-7``."""
+        """Return twelve random characters of ``a-z2-7``."""
         return self._bytes(TOKEN_LENGTH).translate(_BASE_32).decode("ascii")

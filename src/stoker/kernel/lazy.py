@@ -1,4 +1,4 @@
-"""Values of objects and modules that are made on first use."""
+"""Values of objects, and modules, that are computed or imported on first use."""
 
 from __future__ import annotations
 
@@ -44,8 +44,9 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
 
 
 def defer(name: str) -> None:
-    """Have a library that others import executed when it is first used, as
-    https://docs.python.org/3/library/importlib.html#implementing-lazy-imports says.
+    """Execute a library on its first use instead of on its import.
+
+    // See https://docs.python.org/3/library/importlib.html#implementing-lazy-imports.
     """
     spec = importlib.util.find_spec(name)
     if name in sys.modules or spec is None or spec.loader is None:
@@ -56,7 +57,7 @@ def defer(name: str) -> None:
 
 
 class LazyModule:
-    """Stands for a module that takes long to import, and imports it when it is first used."""
+    """A module that takes long to import, and is imported on first use."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -21,9 +21,9 @@ _request: ContextVar[_Request | None] = ContextVar("request that is to be answer
 
 @contextmanager
 def request_scope() -> Iterator[None]:
-    """Answer a request inside the block.
+    """Mark the work in the block as that for a request.
 
-    Background tasks that it has started count as its work no longer.
+    Background tasks that it starts no longer count as its work after the block.
     """
     request = _Request()
     token = _request.set(request)
@@ -35,6 +35,6 @@ def request_scope() -> Iterator[None]:
 
 
 def in_request() -> bool:
-    """Return whether the current work is done for a request that waits."""
+    """Return whether the current work is for a request that waits."""
     request = _request.get()
     return request is not None and request.is_open

@@ -20,7 +20,7 @@ _here = threading.local()
 
 
 class _Limit:
-    """A number of seconds of computing from now on."""
+    """A limit of computing time from now on."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -41,7 +41,7 @@ class _Limit:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Let this thread compute for so long within the ``with`` block."""
+    """Limit the computing time of this thread within the ``with`` block."""
     before = getattr(_here, "limit", None)
     _here.limit = _Limit(seconds)
     try:
@@ -51,7 +51,7 @@ def limited(seconds: float) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raise :class:`LimitExceededError` when the time is up."""
+    """Raise :class:`LimitExceededError` if the time has been used up."""
     limit: _Limit | None = getattr(_here, "limit", None)
     if limit is not None and limit.is_over():
         raise LimitExceededError(

@@ -1,7 +1,7 @@
-"""Values: frozen, so that a change of one is another one.
+"""Frozen values: a change is a new value.
 
-A value is a ``msgspec.Struct``: it is declared and copied in a hundredth of the time that a
-dataclass takes. One that hides a field from its text, or computes a value once, is a dataclass.
+A value is a ``msgspec.Struct``: declaring and copying it takes a hundredth of the time of a
+dataclass. Values that hide a field from their text, or compute a value once, are dataclasses.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, structs
 
 if TYPE_CHECKING:
-    from dataclasses import replace as replace  # mypy knows for it which fields there are
+    from dataclasses import replace as replace  # mypy checks the names of fields for this function
 else:
 
     def replace(value: Any, /, **changes: Any) -> Any:
-        """A copy of a value in which some fields are others."""
+        """Return a copy of a value with other values of some fields."""
         kind = structs if isinstance(value, Struct) else dataclasses
         return kind.replace(value, **changes)

@@ -1,1 +1,1 @@
-"""JSON: written and read, in pieces if it is long."""
+"""Reads and writes JSON, in pieces if it is long."""

@@ -1,4 +1,4 @@
-"""Messages about texts that are no JSON, for their authors."""
+"""Messages about malformed JSON, for its authors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 
 def fault_of(error: ValueError | RecursionError) -> str:
-    """The fault that a reader of JSON has raised; Python's advice to programmers is left out."""
+    """Return the message of a JSON parser's error, without Python's advice to programmers."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
     if "integer string conversion" in str(error):

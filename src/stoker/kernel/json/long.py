@@ -1,7 +1,7 @@
-"""JSON of any length, read and written in pieces between which other threads have their turn.
+"""Reads and writes JSON of any length in pieces, between which other threads can run.
 
-Python's own reader and writer let no other thread run until they have done the whole document,
-which for 1 MiB may be 0.1 s. Both are used here for one piece of a few milliseconds at a time.
+Python's own parser and writer let no other thread run until they have processed the whole document,
+which may take 0.1 s for 1 MiB. Here, they process pieces of a few milliseconds.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _DEEPEST = 200  # limit on levels of values that are longer than a window
 
 
 def read(text: str, constant: Callable[[str], Any], most: float = MOST_VALUES) -> Any:
-    """The value of a document. Raises ValueError, and RecursionError if it is nested too deeply.
+    """Return the value of a document.
 
-    ``constant`` is called for the words that JSON does not have, as NaN. ``most`` values are read.
+    Raises ValueError, and RecursionError if it is nested too deeply. ``constant`` is called for
+    words that JSON does not have, such as NaN. At most ``most`` values are read.
     """
     return _Reader(text, constant, most).document()
 
@@ -82,7 +83,7 @@ class _Reader:
                 return self._map(at, depth)
             case '"':
                 return self._long_text(at)
-            case _:  # what is no JSON, for the error's sake
+            case _:  # no JSON: this raises the error with its message
                 return self._whole.raw_decode(self._text, at)
 
     def _long_text(self, at: int) -> tuple[str, int]:
@@ -105,7 +106,7 @@ class _Reader:
         return "".join(parts), end + 1
 
     def _short(self, at: int) -> tuple[Any, int] | None:
-        """A value that ends well within the window, and where; None if there is none."""
+        """Return a value that ends well within the window, and its end; None if there is none."""
         rest = self._begin + len(self._window) >= len(self._text)
         try:
             value, end = self._whole.raw_decode(self._window, at - self._begin)
@@ -171,7 +172,7 @@ class _Reader:
 
 
 def is_short(value: Any, most: int = PIECE) -> bool:
-    """Return whether a value is written within a few milliseconds; found out as fast."""
+    """Return whether a value can be written within a few milliseconds, in about that time."""
     if _is_plain(value):
         return True
     values, _, octets = weigh(value, most, most * _TEXT, keys=True)
@@ -219,7 +220,7 @@ def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterat
 
 
 def list_pieces(rows: Iterator[Any], write: Callable[[Any], str]) -> Iterator[str]:
-    """The JSON text of a list whose members are made one by one."""
+    """Yield the JSON text of a list whose members are computed one by one."""
     return _joined("[]", rows, list, write, PIECE)
 
 

@@ -1,7 +1,7 @@
-"""JSON that this service writes for itself and reads again.
+"""JSON that this service writes and reads itself.
 
-msgspec does both five times as fast as Python's own module, and is stricter. Values that it refuses
-or that are too long for one go use :mod:`stoker.kernel.json.long`, with the same result.
+msgspec is five times as fast as Python's own module, and stricter. Values that it rejects, or that
+are too long for one step, use :mod:`stoker.kernel.json.long`, with the same result.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _LONGEST = 8 * long.WINDOW
 
 
 def dumps(value: Any) -> str:
-    """Return compact JSON. Dates of YAML become text, and NaN is written as Python does."""
+    """Return compact JSON. Dates of YAML become text, and NaN is written as by Python's module."""
     text = _fast(value) if long.is_short(value, _MOST_VALUES) else None
     return "".join(long.pieces(value, encode)) if text is None else text
 
 
 def encode(value: Any) -> str:
-    """Return the same for a value that is known to be short, in one go."""
+    """Return the JSON of a value that is known to be short, in one step."""
     text = _fast(value)
     return _by_python(value) if text is None else text
 
@@ -43,12 +43,12 @@ def loads(text: str) -> Any:
 
 
 def _fast(value: Any) -> str | None:
-    """The text; None if Python's module has to write it."""
+    """Return the text; None if Python's module has to write it."""
     try:
         text = _written(value).decode()
-    except (TypeError, ValueError):  # a class that is not known, or half a surrogate pair
+    except (TypeError, ValueError):  # an unknown class, or half a surrogate pair
         return None
-    # NaN is written as null, too
+    # NaN is written as null, too, and would be read back as None.
     return text if "null" not in text or _read(text) == value else None
 
 

@@ -1,7 +1,8 @@
-"""Trees of plain data, as JSON has them: maps, lists, and the values at their ends.
+"""Trees of plain data, as in JSON: maps, lists and scalar values.
 
-Users write such data and functions multiply it, so each walk is a loop, not a recursion, and stops
-at a bound. They ask for ``dict`` and ``list``: to ask for ``Mapping`` takes ten times as long.
+Users write such data and functions multiply it, so each walk is a loop without recursion, and stops
+at a limit. The loops check for ``dict`` and ``list``, because a check for ``Mapping`` takes ten
+times as long.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ _LEAVES = frozenset((type(None), bool, int, float))
 
 
 class TooLargeError(Exception):
-    """A tree has more values than were asked for."""
+    """A tree has more values than the limit of the walk."""
 
 
 def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[Any]]:
-    """The values of a tree, level by level, with the keys of maps if wanted.
+    """Yield the values of a tree, level by level, with the keys of maps if wanted.
 
     A value in several places counts in each. Raises :class:`TooLargeError` beyond ``most`` values.
     """
@@ -36,7 +37,7 @@ def levels(tree: Any, most: int = _ANY, *, keys: bool = False) -> Iterator[list[
         for item in level:
             if isinstance(item, dict):
                 members: Collection[Any] = item.values()
-            elif isinstance(item, (list, tuple)):  # a union takes twice as long
+            elif isinstance(item, (list, tuple)):  # a check for a union takes twice as long
                 members = item
             else:
                 continue
@@ -59,12 +60,12 @@ def is_deeper(tree: Any, most: int) -> bool:
 def weigh(
     tree: Any, values: int = _ANY, octets: int = _ANY, *, keys: bool = False
 ) -> tuple[int, int, int]:
-    """The values in a tree, the lists and maps among them, and the octets of its texts in memory.
+    """Return the number of values in a tree, of lists and maps among them, and of octets of texts.
 
-    Keys of maps count if wanted. Stops when there are more values or octets than the bounds; the
-    result then exceeds them.
+    Keys of maps count if wanted. The octets are those in memory. The walk stops when there are more
+    values or octets than the limits; the result then exceeds them.
     """
-    if type(tree) is str:  # most are, and a walk takes four times as long
+    if type(tree) is str:  # most values are texts, and a walk would take four times as long
         return 1, 0, len(tree) if tree.isascii() else 4 * len(tree)
     counted, containers, weight = 1, 0, 0
     pending: list[Iterable[Any]] = [(tree,)]
@@ -96,11 +97,11 @@ def weigh(
 
 
 def estimated_bytes(tree: Any) -> int:
-    """The bytes of a tree: texts in UTF-8, about five for any other value.
+    """Return the estimated bytes of a tree: texts in UTF-8, about five for any other value.
 
-    The length of its marshal format, which is written in a third of the time that :func:`weigh`
-    takes, and at 8 MB within 90 ms. Version 2 writes a text as often as it occurs. Long texts that
-    a map holds directly are not written: a text of 8 MB would take 17 ms, and its memory again.
+    This is the length of its marshal format, which takes a third of the time of :func:`weigh`, and
+    at 8 MB less than 90 ms. Version 2 writes a text once for each occurrence. Long texts that a map
+    contains directly are not written: a text of 8 MB would take 17 ms, and its memory again.
     """
     if isinstance(tree, dict):
         texts = {
@@ -121,13 +122,13 @@ def _utf8_bytes(text: str) -> int:
 
 
 def exceeds(tree: Any, values: int, octets: int) -> bool:
-    """Return whether a tree has more values, or more octets of texts, than that."""
+    """Return whether a tree has more values, or more octets of texts, than the limits."""
     counted, _, weight = weigh(tree, values, octets)
     return counted > values or weight > octets
 
 
 def replaced(tree: Any, leaf: Callable[[Any], Any], *, keys: bool = False) -> Any:
-    """The tree with ``leaf`` applied to each scalar, and to each key if wanted."""
+    """Return the tree with ``leaf`` applied to each scalar, and to each key if wanted."""
     if isinstance(tree, Mapping):
         return {
             leaf(key) if keys else key: replaced(item, leaf, keys=keys)
@@ -141,7 +142,7 @@ def replaced(tree: Any, leaf: Callable[[Any], Any], *, keys: bool = False) -> An
 def same(one: Any, other: Any) -> bool:
     """Return whether two trees are equal, with equal types of values and keys in the same order.
 
-    Python takes 1, 1.0 and True for equal, and functions of templates do not.
+    Python treats 1, 1.0 and True as equal, but functions of templates do not.
     """
     if one is other:
         return True

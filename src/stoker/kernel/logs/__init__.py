@@ -1,1 +1,1 @@
-"""Log lines, traces, and the secrets that are hidden in them."""
+"""Log lines, traces, and the masking of secrets."""

@@ -1,4 +1,4 @@
-"""The forms of a line of the log: text, or a JSON object. In both, secrets are hidden."""
+"""Formats of log lines: text, or a JSON object. In both, secrets are hidden."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from stoker.kernel.logs.log import concealed, concealed_value
 
 
 class TextFormatter(logging.Formatter):
-    """Lines of text, as a format string of Python's logging says."""
+    """Lines of text, with a format string of Python's logging."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and a traceback below it where there is one."""
+        """Return the line, with a traceback below if there is one."""
         return concealed(super().format(record))
 
 
@@ -22,7 +22,7 @@ class JsonFormatter(logging.Formatter):
     """One object for each record: time, level, logger, event, and the values by name."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line."""
+        """Return one line."""
         entry: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,

@@ -1,7 +1,7 @@
-"""Log lines: an event in constant words, with its values as ``key=value``.
+"""Log lines: a constant event, with its values as ``key=value``.
 
-Over the standard library's logging: the service is ready 60 ms earlier than with a package that
-draws its own console.
+Built on the standard library's logging: the service starts 60 ms faster than with a separate
+logging package.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def conceal(mask: Callable[[str], str]) -> None:
 
 
 def concealed(text: str) -> str:
-    """Return the text of a line without secrets, known ones and probable ones."""
+    """Return a text without secrets, known and probable ones."""
     mask = _mask.get()
     return redacted(text if mask is None else mask(text))
 
 
 def concealed_value(name: str, text: str) -> str:
-    """Return the value of a name without secrets; the name may mark all of it as one."""
+    """Return the value without secrets; its name may mark it as a secret as a whole."""
     return HIDDEN if names_secret(name) else concealed(text)
 
 
@@ -62,7 +62,7 @@ class Log:
         self._logger = logging.getLogger(name)
 
     def info(self, event: str, **values: object) -> None:
-        """Something that happens now and then, and is fine."""
+        """Log an event of normal operation."""
         self._tell(logging.INFO, event, values)
 
     def warning(self, event: str, **values: object) -> None:
@@ -70,11 +70,11 @@ class Log:
         self._tell(logging.WARNING, event, values)
 
     def error(self, event: str, *, exc_info: BaseException | None = None, **values: object) -> None:
-        """Something that went wrong; with the traceback of an exception where one is given."""
+        """Log an error, with the traceback of an exception if one is given."""
         self._tell(logging.ERROR, event, values, exc_info)
 
     def exception(self, event: str, **values: object) -> None:
-        """The exception that is being handled went wrong, with its traceback."""
+        """Log an error, with the traceback of the exception that is being handled."""
         self._tell(logging.ERROR, event, values, sys.exc_info()[1])
 
     def _tell(
@@ -92,7 +92,7 @@ class Log:
             named = {**values, "request_id": own}
             if across != own:
                 named["global_request_id"] = across
-        # A value is one word or a quoted one, on one line: what users sent cannot forge a line.
+        # Values are one word or quoted, so that values from users cannot forge a line.
         words = (f"{key}={_word(value)}" for key, value in named.items())
         line = " ".join([event, *words])
         self._logger.log(level, line, exc_info=exc_info, extra={"event": event, "values": named})

@@ -18,7 +18,7 @@ _SHORTEST = 2
 
 
 class Masking:
-    """Masks values in texts, as they are and as they are written in JSON and addresses."""
+    """Masks values in texts, also in the forms that they have in JSON and URLs."""
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         texts = {text for value in values for text in _texts(value) if len(text) >= _SHORTEST}
@@ -33,18 +33,18 @@ class Masking:
         return self._pattern is not None
 
     def text(self, text: str) -> str:
-        """The text with a mask in the place of each value."""
+        """Return the text with a mask in place of each value."""
         return text if self._pattern is None else self._pattern.sub(MASK, text)
 
     def data(self, value: Any) -> Any:
-        """JSON-like data with all its texts masked."""
+        """Return data like JSON with all its texts masked."""
         if self._pattern is None:
             return value
         return replaced(value, lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf)
 
 
 def _texts(value: Any) -> Iterable[str]:
-    """The texts and numbers inside a value."""
+    """Yield the texts and numbers inside a value."""
     for item in chain.from_iterable(levels(value)):
         if isinstance(item, str | int | float) and not isinstance(item, bool):
             yield str(item)

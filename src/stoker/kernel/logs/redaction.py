@@ -31,7 +31,7 @@ _PEM = r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,30}PRIVA
 
 @cache
 def _pattern(text: str) -> re.Pattern[str]:
-    """Compiled when the first line is written: that takes longer than it may at the start."""
+    """Compile a pattern on first use: compiling all would delay the start."""
     return re.compile(text, re.IGNORECASE | re.DOTALL)
 
 

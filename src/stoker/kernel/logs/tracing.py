@@ -1,6 +1,6 @@
 """Spans of traces, which follow a request from the client to the cloud.
 
-Without :func:`install` nothing is traced and nothing is imported: a span then costs the read of one
+Without :func:`install`, nothing is traced or imported, and a span only costs the read of a
 variable.
 """
 
@@ -12,12 +12,12 @@ from typing import Protocol
 
 
 class Tracing(Protocol):
-    """Takes spans."""
+    """Receives spans."""
 
     def span(
         self, name: str, trace: str | None, parent: str | None, attributes: Mapping[str, str]
     ) -> AbstractContextManager[object]:
-        """A span around a block; its trace and its parent as for :func:`span`."""
+        """Return a span around a block; trace and parent are as for :func:`span`."""
 
     def headers(self) -> Mapping[str, str]:
         """Return the headers that let another service continue the trace."""
@@ -29,7 +29,7 @@ _installed: list[Tracing] = []
 
 
 def install(tracing: Tracing | None) -> None:
-    """Let ``tracing`` take all spans from now on; None to take none."""
+    """Send all spans to ``tracing`` from now on; None for no tracing."""
     _installed[:] = [] if tracing is None else [tracing]
 
 
