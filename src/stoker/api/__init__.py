@@ -1,1 +1,1 @@
-"""The interfaces over HTTP. Each sub-package is an application of its own."""
+"""The HTTP interfaces. Each sub-package is an application of its own."""

@@ -1,4 +1,4 @@
-"""Errors in AWS's envelope, as the interfaces that clients of AWS use answer them."""
+"""Errors in AWS's envelope, for the interfaces that clients of AWS use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ XML = "application/xml; charset=UTF-8"
 REQUEST_ID = "x-amzn-RequestId"
 _NO_TEXT = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-# AWS's codes for errors that it has under another name.
+# AWS's codes for errors that have another name at AWS.
 _CODES: Mapping[ErrorType, ErrorType] = {
     ACTION_IN_PROGRESS: ErrorType("InvalidAction", 400),
     FORBIDDEN: ACCESS_DENIED,
@@ -61,10 +61,10 @@ def error_answer(
     codes: Mapping[ErrorType, ErrorType] = _CODES,
     invalid: ErrorType = _INVALID,
 ) -> Response:
-    """The answer to a request that ended with ``error``.
+    """Return the response to a request that ended with ``error``.
 
-    ``codes`` are an interface's names for errors, ``invalid`` is that for all errors of senders
-    that have none.
+    ``codes`` contains an interface's names for errors, ``invalid`` is the code for all other errors
+    of the sender.
     """
     code = code_of(error, codes, invalid)
     message = xml_text(message_of(error))
@@ -76,7 +76,7 @@ def error_answer(
 
 
 def xml_text(text: str) -> str:
-    """A text as XML has it, which cannot hold most control characters."""
+    """Return a text for XML, which cannot contain most control characters."""
     return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", escape(text))
 
 
@@ -90,7 +90,7 @@ def code_of(
     codes: Mapping[ErrorType, ErrorType] = _CODES,
     invalid: ErrorType = _INVALID,
 ) -> ErrorType:
-    """AWS's code for an error, and the status that goes with it; see :func:`error_answer`."""
+    """Return AWS's code for an error, with its status; see :func:`error_answer`."""
     known = type_of(error)
     if known is None:
         return _FAILED

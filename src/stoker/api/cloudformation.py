@@ -1,4 +1,4 @@
-"""The CloudFormation endpoint: the query API, and beside it the signed addresses for signals."""
+"""The CloudFormation endpoint: the query API, and the signed URLs for signals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stoker.api.interface import path_of
 
 
 def endpoint(queries: ASGIApp, signals: ASGIApp) -> ASGIApp:
-    """Both as one application; ``signals`` answers for unknown addresses."""
+    """Return both as one application; ``signals`` answers for unknown paths."""
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         chosen = queries if path_of(Request(scope)) in PATHS else signals

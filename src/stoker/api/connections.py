@@ -1,14 +1,14 @@
 """Limits on connections that uvicorn does not have.
 
-Uvicorn bounds how long a connection may be idle after an answer. Everything before an application
-is called has no bound there: how long a client takes for its headers and its body, how many and
-how large the headers are (the parser collects them, in quadratic time), how many connections there
-are, and how long a client may leave an answer unread. All of it is bounded here.
+Uvicorn limits how long a connection may be idle after a response. It does not limit anything before
+an application is called: the time that a client takes for its headers and its body, and the number
+and size of headers (the parser collects them, in quadratic time). Nor does it limit the number of
+connections, or the time that a client leaves a response unread. All of this is limited here.
 
-Where connections or the memory for bodies run out, a connection gives way whose client owes the
-rest of a request. It is one of the owner that has most of them, so that an owner can crowd out only
-itself: the owner is the project of the token once that is known, and all requests that are not
-known yet share one.
+When connections or the memory for bodies run out, a connection is closed whose client owes the rest
+of a request. It is one of the owner that has most of them, so that an owner can only crowd out
+itself. The owner is the project of the token once that is known; all other requests share one
+owner.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class ConnectionLimits(Struct, frozen=True):
     header_count: int = 128
     # Seconds from the first byte of a request, or from the start of the connection.
     header_time: float = 20.0
-    # Seconds for a body, and one second more for each ``slowest_rate`` bytes of it.
+    # Seconds for a body, plus one second for each ``slowest_rate`` bytes of it.
     body_time: float = 30.0
-    slowest_rate: int = 4096  # bytes per second; also the rate at which an answer must be read
+    slowest_rate: int = 4096  # bytes per second; also the rate at which a response must be read
     body_bytes: int = 128 * 1024 * 1024  # bytes of one owner in unanswered requests
-    # Seconds after which an answer must have been read at the slowest rate.
+    # Seconds after which a response must have been read at the slowest rate.
     unread_time: float = 30.0
 
 
@@ -70,7 +70,7 @@ class _Phase(enum.Enum):
 
 
 class _LimitError(Exception):
-    """The request is beyond a limit. The text is for the client."""
+    """The request exceeds a limit. The text is for the client."""
 
     def __init__(self, status: HTTPStatus, message: str) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class _LimitError(Exception):
 
 
 class ConnectionGate:
-    """All connections of one server. Lives on the event loop."""
+    """All connections of one server. Used on the event loop only."""
 
     def __init__(self, limits: ConnectionLimits, now: Callable[[], float] | None = None) -> None:
         self.limits = limits
@@ -99,10 +99,10 @@ class ConnectionGate:
         return asyncio.get_running_loop().time() if self._now is None else self._now()
 
     def enter(self, connection: GuardedProtocol) -> bool:
-        """Count a connection; whether it may stay.
+        """Count a connection, and return whether it may stay.
 
-        Where there are too many, one that is waited for gives way: clients that only hold
-        connections must not keep others out.
+        If there are too many, one that waits for its client is closed: clients that only keep
+        connections open must not exclude others.
         """
         network = connection.network
         crowded = self._by_network[network] >= self.limits.connections_per_address
@@ -115,7 +115,7 @@ class ConnectionGate:
         return stays
 
     def leave(self, connection: GuardedProtocol) -> None:
-        """Forget a connection."""
+        """Remove a connection from the counts."""
         if connection in self._open:
             self._open.discard(connection)
             self._by_network[connection.network] -= 1
@@ -123,10 +123,10 @@ class ConnectionGate:
                 del self._by_network[connection.network]
 
     def _make_room(self, network: str | None) -> bool:
-        """Close one connection that is waited for, of one network or of all.
+        """Close one connection that waits for its client, of one network or of all.
 
-        It is one of the owner that has most of them: one without a request, if there is such, and
-        the one that has been waited for longest.
+        It is one of the owner that has most of them: preferably one without a request, and the one
+        that has waited longest.
         """
         waiting = [
             connection
@@ -146,7 +146,10 @@ class ConnectionGate:
         return True
 
     def hold(self, owner: str, size: int) -> None:
-        """Count bytes of a body; where an owner has too many, its largest unfinished body ends."""
+        """Count bytes of a body.
+
+        If its owner has too many, the largest unfinished body is rejected.
+        """
         self._bodies[owner] += size
         if self._bodies[owner] > self.limits.body_bytes:
             unfinished = (c for c in self._open if c.held.owner == owner and c.owes_body)
@@ -155,13 +158,13 @@ class ConnectionGate:
                 largest.refuse(_too_slow(_FULL))
 
     def release(self, owner: str, size: int) -> None:
-        """Forget bytes of a body."""
+        """Remove bytes of a body from the counts."""
         self._bodies[owner] -= size
         if not self._bodies[owner]:
             del self._bodies[owner]
 
     def sweep(self) -> None:
-        """Close the connections whose time is up."""
+        """Close the connections whose time limit has passed."""
         now = self.now()
         for connection in list(self._open):
             connection.close_if_overdue(now)
@@ -178,7 +181,7 @@ class ConnectionGate:
 
 
 class HeldBody:
-    """Bytes of the body of one request in memory, until it is answered, and whose they are."""
+    """The bytes of one request's body in memory until the response, and their owner."""
 
     def __init__(self, gate: ConnectionGate) -> None:
         self._gate = gate
@@ -191,20 +194,20 @@ class HeldBody:
         self._gate.hold(self.owner, size)
 
     def own(self, owner: str) -> None:
-        """Count the body for its owner, who has become known."""
+        """Count the body for its owner, which is known now."""
         size = self.size
         self.release()
         self.owner = owner
         self.add(size)
 
     def release(self) -> None:
-        """Forget the body."""
+        """Remove the body from the counts."""
         self._gate.release(self.owner, self.size)
         self.size = 0
 
 
 class _Unread(Struct, frozen=True):
-    """An answer that its client does not read as fast as it is sent."""
+    """A response that its client reads more slowly than it is sent."""
 
     since: float
     size: int  # bytes to read then
@@ -235,7 +238,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.held = HeldBody(gate)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start, unless there are too many connections."""
+        """Accept the connection, unless there are too many."""
         super().connection_made(transport)
         self.network = _network_of(self.client)
         self.since = self._gate.now()
@@ -244,13 +247,13 @@ class GuardedProtocol(HttpToolsProtocol):
             self.refuse(_LimitError(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Release the connection."""
         self.held.release()
         self._gate.leave(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse the received bytes, unless the request is refused already."""
+        """Parse the received bytes, unless the request was rejected already."""
         if self._refusal is not None:
             return
         idle = self.cycle is None or self.cycle.response_complete
@@ -265,7 +268,7 @@ class GuardedProtocol(HttpToolsProtocol):
                 self.refuse(_too_large("The headers are too large."))
 
     def send_400_response(self, msg: str) -> None:
-        """Answer a request that cannot be parsed, or that one of the callbacks has refused."""
+        """Respond to a request that cannot be parsed, or that one of the callbacks has rejected."""
         self.refuse(self._refusal or _LimitError(HTTPStatus.BAD_REQUEST, msg))
 
     def on_message_begin(self) -> None:
@@ -278,22 +281,22 @@ class GuardedProtocol(HttpToolsProtocol):
         self._overhead = self._body = self._header_size = self._drained = 0
 
     def on_url(self, url: bytes) -> None:
-        """A part of the address has arrived."""
+        """Count a part of the URL."""
         super().on_url(url)
         self._count(len(url))
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header (or a trailer) has arrived."""
+        """Count a header or trailer."""
         super().on_header(name, value)
         self._count(len(name) + len(value) + 4)
 
     def on_headers_complete(self) -> None:
-        """The headers are complete; the body follows."""
+        """Handle the end of the headers; the body follows."""
         self._enter(_Phase.BODY)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
-        """A part of the body has arrived."""
+        """Count a part of the body."""
         self._body += len(body)
         self.held.add(len(body))
         if self.cycle.response_complete:
@@ -303,17 +306,17 @@ class GuardedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is complete."""
+        """Handle the end of the request."""
         self._enter(_Phase.NOTHING)
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """The request is answered."""
+        """Handle the end of the response."""
         self.held.release()
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is answered."""
+        """Handle a client that reads too slowly for the response."""
         super().pause_writing()
         self._unread = _Unread(self._gate.now(), self.transport.get_write_buffer_size())
 
@@ -339,7 +342,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Close the connection if the client has taken longer than it may."""
         limits = self._limits
         if self.flow.read_paused:
-            self.since = now  # it is the service that does not read
+            self.since = now  # the service has paused, not the client
         elapsed = now - self.since
         if self._refusal is not None:
             if elapsed > limits.unread_time:
@@ -362,7 +365,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._phase, self.since = phase, self._gate.now()
 
     def _count(self, size: int) -> None:
-        """Count bytes of the headers; stop the parser when there are too many."""
+        """Count bytes of the headers; stop the parser if there are too many."""
         limits = self._limits
         self._header_size += size
         if self._header_size > limits.header_size:
@@ -374,7 +377,7 @@ class GuardedProtocol(HttpToolsProtocol):
             raise self._refusal
 
     def refuse(self, refusal: _LimitError) -> None:
-        """Answer with a fault, unless an answer is under way, and close the connection."""
+        """Respond with an error, unless a response has started, and close the connection."""
         self._refusal, self.since = refusal, self._gate.now()
         self.held.release()
         cycle = self.cycle
@@ -399,7 +402,7 @@ def _too_slow(message: str) -> _LimitError:
 
 
 def _network_of(client: tuple[str, int] | None) -> str:
-    """The address that connections are counted by; empty for sockets without one."""
+    """Return the address under which connections are counted; empty for sockets without one."""
     if client is None:
         return ""
     try:

@@ -16,7 +16,7 @@ _HALF = "has half of a character (one of two surrogates): send texts that UTF-8 
 
 
 async def parse_object(text: bytes, compute: Compute) -> dict[str, Any]:
-    """The JSON object that a body is; raises a refusal (400) for all else."""
+    """Return the JSON object in a body. Raises RequestError (400) for any other body."""
     try:
         if len(text) <= _FEW_BYTES:
             return _read(text)
@@ -43,7 +43,7 @@ def _read(content: bytes) -> dict[str, Any]:
 
 
 def _refuse_halves(document: dict[str, Any]) -> None:
-    """Refuse (400) texts with half of a surrogate pair, which JSON can spell and UTF-8 cannot."""
+    """Reject texts (400) with half a surrogate pair, which JSON can contain and UTF-8 cannot."""
     rest: list[tuple[Path, Any]] = [((), document)]
     while rest:
         path, value = rest.pop()

@@ -1,4 +1,4 @@
-"""Common parts of all HTTP interfaces: a request gets an id, and in any case an answer."""
+"""Common parts of all HTTP interfaces: each request gets an id, and always a response."""
 
 from __future__ import annotations
 
@@ -43,9 +43,10 @@ def interface(
     fault: Callable[[Exception], Response],
     *headers: str,
 ) -> ASGIApp:
-    """An application: ``respond`` answers a request with its id, ``fault`` where that raises.
+    """Return an application from its functions.
 
-    Clients find the id in the header of OpenStack, and in further ones.
+    ``respond`` returns the response to a request with its id, ``fault`` that for an exception.
+    Clients find the id in the header of OpenStack, and in further ``headers``.
     """
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,7 +58,7 @@ def interface(
             try:
                 response = await respond(request, request_id)
             except ClientDisconnect:
-                response = Response(status_code=400)  # it has no reader
+                response = Response(status_code=400)  # the client has disconnected
             except Exception as error:
                 told = _told(error)
                 if type_of(told) is None:
@@ -100,13 +101,13 @@ def _across(given: str, parent: str | None) -> str | None:
 
 
 def path_of(request: Request) -> str:
-    """The path of a request below the place where the application is mounted."""
+    """Return the path of a request below the mount point of the application."""
     path: str = request.scope["path"]
     return path.removeprefix(request.scope.get("root_path", ""))
 
 
 def check_address(request: Request) -> None:
-    """Raise a refusal (400) of an address with too many parameters, or with invalid text."""
+    """Raise RequestError (400) for a URL with too many parameters, or with invalid text."""
     query = request.query_params.multi_items()
     if len(query) > _MOST_PARAMETERS:
         raise ValidationError(
@@ -115,15 +116,15 @@ def check_address(request: Request) -> None:
     if "\0" in request.scope["path"]:
         raise ValidationError("The path of the address contains a NUL character.", BAD_REQUEST)
     raw: bytes = request.scope["query_string"]
-    if _HIGH.search(raw):  # what is no UTF-8 was replaced
+    if _HIGH.search(raw):  # The parsed parameters have a replacement for bytes that are not UTF-8.
         query = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, errors="surrogateescape")
     check_parameters(query)
 
 
 def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
-    """Raise a refusal (400) of a parameter with a NUL character, or with bytes that are not UTF-8.
+    """Raise RequestError (400) for a parameter with a NUL character, or not in UTF-8.
 
-    These are there as halves of surrogate pairs.
+    Bytes that are not UTF-8 appear as halves of surrogate pairs.
     """
     for name, value in parameters:
         if "\0" in name or "\0" in value:
@@ -137,7 +138,7 @@ def check_parameters(parameters: Iterable[tuple[str, str]]) -> None:
 
 
 def is_utf8(text: str) -> bool:
-    """Return whether UTF-8 can hold a text: it has no half of a surrogate pair."""
+    """Return whether a text can be encoded: it has no half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -146,9 +147,9 @@ def is_utf8(text: str) -> bool:
 
 
 async def read_body(request: Request, limit: int, owner: str | None = None) -> bytes:
-    """The body of a request; raises :class:`LimitExceededError` beyond ``limit`` bytes.
+    """Return the body of a request. Raises :class:`LimitExceededError` beyond ``limit`` bytes.
 
-    ``owner`` is the project of the caller, where it is known before the body is read.
+    ``owner`` is the project of the caller, if it is known before the body is read.
     """
     announce = (request.scope.get("extensions") or {}).get(OWNER)
     if announce is not None and owner:

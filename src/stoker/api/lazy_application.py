@@ -1,4 +1,4 @@
-"""An application that is made when it is first asked, so that a service starts without it."""
+"""An application that is created on its first request, so that the service starts faster."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from stoker.kernel.lazy import lazy
 
 
 class LazyApplication:
-    """Stands for an application that takes long to load."""
+    """Represents an application that takes long to load."""
 
     def __init__(self, make: Callable[[], ASGIApp]) -> None:
         self._make = make
 
     @lazy
     def application(self) -> ASGIApp:
-        """The application itself."""
+        """Return the application itself."""
         return self._make()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Respond to one request."""
         await self.application(scope, receive, send)

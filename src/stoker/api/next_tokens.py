@@ -1,7 +1,7 @@
 """Tokens for the next part of a list, each for one list of one project.
 
-They have the start of the part, and a digest that identifies the list: a token of another list is
-refused.
+A token has the start of the part, and a digest that identifies the list. A token of another list is
+rejected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _DIGEST = 12  # bytes
 
 
 def token_of(place: str, *of: str) -> str:
-    """The token for a place in a list; ``of`` says whose list it is, and which."""
+    """Return the token for a place in a list; ``of`` identifies the list and its owner."""
     content = place.encode()
     return base64.urlsafe_b64encode(_digest(content, of) + content).decode().rstrip("=")
 

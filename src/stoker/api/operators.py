@@ -51,10 +51,10 @@ def operator_routes(
     metrics: Callable[[], Awaitable[str]],
     is_disabled: Callable[[], bool],
 ) -> list[Route]:
-    """``/healthcheck``, which needs no token, and ``/metrics``.
+    """Return the routes ``/healthcheck``, which needs no token, and ``/metrics``.
 
-    ``details`` say under ``fault`` why the service cannot work, if so. While it ``is_disabled``,
-    nothing new is to be sent here.
+    ``details`` contains ``fault`` with the reason if the service cannot work. While it
+    ``is_disabled``, load balancers send no new requests here.
     """
 
     async def health(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The engine of this very process, as the list of services shows it."""
+"""The engine of this process, for the list of services."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stoker.kernel.values import replace
 
 
 class OwnEngine:
-    """Answers for an engine that runs where it is asked: it is up whenever it can answer."""
+    """Returns the engine of the same process, which is up whenever this is called."""
 
     def __init__(self, clock: Clock, ids: Ids, host: str) -> None:
         self._clock = clock
@@ -21,5 +21,5 @@ class OwnEngine:
         )
 
     async def __call__(self) -> Sequence[EngineView]:
-        """The one engine."""
+        """Return the only engine."""
         return [replace(self._view, updated_at=self._clock.now())]

@@ -23,13 +23,13 @@ class Authenticate(Protocol):
         """Return the caller, or None if the request is not authenticated.
 
         ``headers`` have lower-case names; ``project_id`` is the one in the path. Raises
-        :class:`stoker.kernel.errors.Refused` (``ServiceUnavailable``) if the identity service does
-        not answer.
+        :class:`stoker.kernel.errors.RequestError` (``ServiceUnavailable``) if the identity service
+        does not respond.
         """
 
 
 class Compute(Protocol):
-    """Runs long computations beside the event loop, fairly between projects."""
+    """Runs long computations on threads, fairly between projects."""
 
     async def __call__(self, call: Callable[[], Answer]) -> Answer:
         """Return the result of ``call``."""
@@ -41,9 +41,9 @@ class FetchFiles(Protocol):
     async def __call__(
         self, caller: Caller, container: str, without: Collection[str]
     ) -> Mapping[str, str]:
-        """The texts of a container's objects by name, ``without`` those of these names.
+        """Return the texts of a container's objects by name, except those ``without``.
 
-        Raises :class:`stoker.kernel.errors.Refused`.
+        Raises :class:`stoker.kernel.errors.RequestError`.
         """
 
 
@@ -51,15 +51,15 @@ class FetchObject(Protocol):
     """Reads one object of the object store."""
 
     async def __call__(self, caller: Caller, container: str, name: str) -> str:
-        """The text of an object of the caller's project.
+        """Return the text of an object of the caller's project.
 
-        Raises :class:`stoker.kernel.errors.NotFoundError` where there is none, or no object
-        store, and :class:`stoker.kernel.errors.Refused`.
+        Raises :class:`stoker.kernel.errors.NotFoundError` without the object or an object store,
+        and :class:`stoker.kernel.errors.RequestError`.
         """
 
 
 class Fetching(Struct, frozen=True):
-    """Reads templates and files that requests name by address."""
+    """Reads templates and files that requests name by URL."""
 
     template: FetchTemplate
     files: FetchFiles
@@ -78,16 +78,16 @@ class VerifySignature(Protocol):
         headers: Mapping[str, str],
         body: bytes,
     ) -> Caller:
-        """The caller whose key signed the request.
+        """Return the caller whose key signed the request.
 
-        Raises :class:`stoker.kernel.errors.Refused` with AWS's code as error type:
+        Raises :class:`stoker.kernel.errors.RequestError` with AWS's code as error type:
         ``IncompleteSignature``, ``MissingAuthenticationToken``, ``InvalidClientTokenId``,
         ``SignatureDoesNotMatch``, ``AccessDenied`` or ``ServiceUnavailable``.
         """
 
 
 class EngineView(Struct, frozen=True):
-    """An engine process as operators see it; times in seconds since the epoch."""
+    """An engine process for operators; times in seconds since the epoch."""
 
     id: str
     engine_id: str
@@ -98,7 +98,7 @@ class EngineView(Struct, frozen=True):
 
 
 class Engines(Protocol):
-    """The engine processes that are there."""
+    """The existing engine processes."""
 
     async def __call__(self) -> Sequence[EngineView]:
-        """All that have reported lately."""
+        """Return all engines that have reported recently."""

@@ -1,4 +1,4 @@
-"""Answers of the query API: XML in AWS's envelope, or JSON of the same structure."""
+"""Responses of the query API: XML in AWS's envelope, or JSON of the same structure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_START = re.compile(r"^(?=[\d.-])")
 
 
 async def answer(action: str, result: Any, compute: Compute, *, as_json: bool) -> Response:
-    """The answer to a request, written beside the event loop."""
+    """Return the response to a request; it is written on a thread."""
     document = {f"{action}Response": {f"{action}Result": result}}
     if as_json:
         content = await compute(lambda: json.dumps(document, default=_plain))

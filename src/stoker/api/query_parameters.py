@@ -1,4 +1,4 @@
-"""The parameters of a request of the query protocol: those of its address, and those of a form."""
+"""The parameters of a request of the query protocol: those of its URL, and of a form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FEW_BYTES = 16 * 1024  # bytes that are parsed on the event loop, within a mill
 
 
 async def parameters_of(request: Request, body: bytes, compute: Compute) -> dict[str, str]:
-    """All parameters by name; raises a refusal (400) for a form that cannot be read."""
+    """Return all parameters by name. Raises RequestError (400) for a malformed form."""
     found = dict(request.query_params)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if body and kind == _FORM:

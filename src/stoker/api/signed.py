@@ -1,4 +1,4 @@
-"""Senders of requests that are signed with an EC2 key, or that have a token instead."""
+"""Authenticates senders of requests that are signed with an EC2 key, or have a token."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Senders(Struct, frozen=True):
     ) -> Caller:
         """Return the sender of a request; ``parameters`` are those of the query and of a form.
 
-        Raises the refusals of :class:`stoker.api.ports.VerifySignature`.
+        Raises the errors of :class:`stoker.api.ports.VerifySignature`.
         """
         if "x-auth-token" in request.headers and not _is_signed(request, parameters):
             caller = await self.authenticate(request.headers, None)

@@ -1,4 +1,4 @@
-"""The actions of the API, and the functions that answer them. Each has a policy of its name."""
+"""The actions of the API with their handlers. Each has a policy of its name."""
 
 from __future__ import annotations
 

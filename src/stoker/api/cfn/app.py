@@ -1,7 +1,7 @@
-"""The application: ``/v1/?Action=...``, from an HTTP request to its answer.
+"""The application at ``/v1/?Action=...``: from an HTTP request to its response.
 
-A signature of version 4 covers the body, and one of version 2 may lie in it, so a body is read
-before its sender is known.
+A signature of version 4 covers the body, and one of version 2 may be in the body. So the body is
+read before its sender is known.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ROOT = ("", "/")
 
 
 def application(api: Api, senders: Senders, policy: Policy) -> ASGIApp:
-    """The API as an application; its path is that of the version."""
+    """Return the API as an application; its path is that of the version."""
     return interface(_Queries(api, senders, policy).respond, fault, REQUEST_ID)
 
 
@@ -52,7 +52,7 @@ class _Queries(Struct, frozen=True):
     policy: Policy
 
     async def respond(self, request: Request, request_id: str) -> Response:
-        """The answer to a request."""
+        """Return the response to a request."""
         if path_of(request) in _ROOT:
             return JSONResponse(_versions(request), 300)
         if path_of(request) not in PATHS:
@@ -74,12 +74,12 @@ class _Queries(Struct, frozen=True):
             raise ForbiddenError(message, ACCESS_DENIED)
         caller = replace(caller, request_id=request_id, client=client_token(parameters))
         call = Call(self.api, caller, parameters)
-        last_shown(call)  # a token of another list is refused by actions without lists, too
+        last_shown(call)  # actions without lists also reject the token of another list
         as_json = parameters.get("ContentType") == "JSON"
         return await answer(action, await respond(call), self.api.compute, as_json=as_json)
 
 
 def _versions(request: Request) -> dict[str, Any]:
-    """The versions of the API, as the root of the orchestration API lists its own."""
+    """Return the versions of the API in the form of the orchestration API."""
     here = {"rel": "self", "href": str(request.base_url.replace(path=PATHS[1]))}
     return {"versions": [{"id": "v1.0", "status": "CURRENT", "links": [here]}]}

@@ -1,4 +1,4 @@
-"""One authenticated request, as the functions that answer it see it."""
+"""An authenticated request, for its handler."""
 
 from __future__ import annotations
 
@@ -42,11 +42,14 @@ class Call(Struct, frozen=True):
 
     @property
     def service(self) -> Service:
-        """The engine."""
+        """Return the engine."""
         return self.api.service
 
     async def stack(self) -> StackAddress:
-        """The stack that ``StackName`` names or whose ARN it is; refuses (400) if there is none."""
+        """Return the stack with ``StackName`` as its name, id or ARN.
+
+        Rejects the request (400) if there is none.
+        """
         name = required(self.parameters, "StackName")
         try:
             return await self.service.operations.find(self.caller, name)

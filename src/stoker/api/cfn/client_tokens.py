@@ -1,4 +1,4 @@
-"""ClientRequestToken: a client that got no answer asks again, and gets the answer of the first."""
+"""Handles ClientRequestToken: a client that got no response repeats a request without effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stoker.kernel.errors import VALUE_ERROR, RequestError, ValidationError
 
 _NAMES = ("ClientRequestToken", "ClientToken")
 _TOKEN = re.compile(r"[a-zA-Z0-9][-a-zA-Z0-9]{0,127}", re.ASCII)
-# Parameters that differ in each signed request; also those with the following prefix.
+# Parameters that differ in each signed request, with all that have the following prefix.
 _OF_THIS_TIME = frozenset(
     {"AWSAccessKeyId", "Signature", "SignatureMethod", "SignatureVersion", "Timestamp"}
 )
@@ -23,7 +23,7 @@ _SIGNED = "X-Amz-"
 
 
 def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
-    """Return the token of a request, or None. Refuses (400) a malformed one."""
+    """Return the token of a request, or None. Rejects a malformed one (400)."""
     name = next((name for name in _NAMES if parameters.get(name)), None)
     if name is None:
         return None
@@ -43,7 +43,7 @@ def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
 
 
 async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackAddress:
-    """Carry out a request unless it was done before; return its stack."""
+    """Carry out a request unless it was recorded before; return its stack."""
     tokens = call.service.cloudformation.client_tokens
     before = await tokens.answered(call.caller)
     if before is not None:
@@ -51,7 +51,7 @@ async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackA
     try:
         return await act()
     except (RequestError, DiagnosticError):
-        # the same request may have been accepted meanwhile
+        # The same request may have been accepted in the meantime.
         before = await tokens.answered(call.caller)
         if before is None:
             raise

@@ -1,4 +1,4 @@
-"""Refusals under the names that clients of CloudFormation match on."""
+"""Errors under the names that clients of CloudFormation match on."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ _CODES: Mapping[ErrorType, ErrorType] = {
 
 
 def fault(error: Exception) -> Response:
-    """The answer to a request that ended with ``error``."""
+    """Return the response to a request that ended with ``error``."""
     return error_answer(error, _CODES, _VALIDATION_ERROR)

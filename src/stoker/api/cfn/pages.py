@@ -1,4 +1,4 @@
-"""Lists in pages: each answer has some entries, and a token for those that follow."""
+"""Lists in pages: each response has some entries, and a token for the next ones."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _WHICH = ("Action", "StackName", "ChangeSetName", "ExportName")  # parameters th
 
 
 def asked(call: Call, *, descending: bool | None = None) -> Page:
-    """The page of a list that a request asks for, with one more entry: whether any follows.
+    """Return the requested page of a list, with one more entry to know whether any follows.
 
-    Refuses (400) a token of another list.
+    Rejects a token of another list (400).
     """
     return Page(limit=PAGE + 1, marker=last_shown(call), descending=descending)
 
 
 def last_shown(call: Call) -> str | None:
-    """Return the marker of the entry before the answer; None for the first page.
+    """Return the marker of the entry before the page; None for the first page.
 
-    Refuses (400) a token of another list.
+    Rejects a token of another list (400).
     """
     token = call.parameters.get(_NEXT)
     if not token:
@@ -45,7 +45,10 @@ def last_shown(call: Call) -> str | None:
 def cut(
     call: Call, found: Sequence[Item], marker: Callable[[Item], str]
 ) -> tuple[Sequence[Item], dict[str, Any]]:
-    """The entries of an answer, and the token where more follow: by the marker of the last one."""
+    """Return the entries of a page, and the token of the next page if there is one.
+
+    The token has the marker of the last entry.
+    """
     if len(found) <= PAGE:
         return found, {}
     shown = found[:PAGE]
@@ -55,7 +58,7 @@ def cut(
 def cut_sorted(
     call: Call, found: Sequence[Item], marker: Callable[[Item], str]
 ) -> tuple[Sequence[Item], dict[str, Any]]:
-    """The same of a whole list, in the order of its markers."""
+    """Return one page of a complete list, in the order of its markers."""
     after = last_shown(call)
     whole = sorted(found, key=marker)
     rest = [item for item in whole if after is None or marker(item) > after]

@@ -13,7 +13,7 @@ _FLAGS = {"true": True, "false": False}
 
 
 def required(parameters: Mapping[str, str], name: str) -> str:
-    """The value of a parameter; refuses a request (400) that has none."""
+    """Return the value of a parameter. Rejects a request without it (400)."""
     value = parameters.get(name)
     if not value:
         raise ValidationError(f"The request needs the parameter {name}.", MISSING_PARAMETER)
@@ -21,7 +21,7 @@ def required(parameters: Mapping[str, str], name: str) -> str:
 
 
 def flag(parameters: Mapping[str, str], name: str) -> bool | None:
-    """``true`` or ``false`` in any case, or None where it is not given. Refuses all else (400)."""
+    """Return a boolean, or None if it is not given. Rejects other words (400)."""
     value = parameters.get(name)
     if value is None:
         return None
@@ -32,7 +32,7 @@ def flag(parameters: Mapping[str, str], name: str) -> bool | None:
 
 
 def number(parameters: Mapping[str, str], name: str, what: str) -> int | None:
-    """Return a positive number, or None. Refuses other values (400).
+    """Return a positive number, or None. Rejects other values (400).
 
     ``what`` names the counted things.
     """
@@ -46,7 +46,7 @@ def number(parameters: Mapping[str, str], name: str, what: str) -> int | None:
 
 
 def choice(parameters: Mapping[str, str], name: str, known: Collection[str]) -> str | None:
-    """One of the known values, or None where it is not given. Refuses all else (400)."""
+    """Return one of the known values, or None if it is not given. Rejects others (400)."""
     value = parameters.get(name)
     if value is not None and value not in known:
         message = f'{name} is one of {", ".join(known)}, not "{value:.100}".'
@@ -55,8 +55,9 @@ def choice(parameters: Mapping[str, str], name: str, known: Collection[str]) -> 
 
 
 def members(parameters: Mapping[str, str], name: str) -> dict[int, dict[str, str]]:
-    """The members of a list by number, which come as ``Name.member.N.Key``; the key of plain
-    values, as ``Name.member.N``, is the empty text.
+    """Return the members of a list by number, given as ``Name.member.N.Key``.
+
+    The key of plain values, given as ``Name.member.N``, is the empty text.
     """
     found: dict[int, dict[str, str]] = {}
     for written, value in parameters.items():
@@ -67,15 +68,15 @@ def members(parameters: Mapping[str, str], name: str) -> dict[int, dict[str, str
 
 
 def values(parameters: Mapping[str, str], name: str) -> list[str]:
-    """The plain values of a list."""
+    """Return the plain values of a list."""
     return [member[""] for member in members(parameters, name).values() if "" in member]
 
 
 def stack_parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], frozenset[str]]:
-    """The parameters of a stack: values by name, and the names of those that keep their value.
+    """Return the parameters of a stack: values by name, and the names of those that keep theirs.
 
-    They come as ``Parameters.member.N.ParameterKey`` with ``ParameterValue`` or
-    ``UsePreviousValue``. Refuses (400) those that have none of both.
+    They are given as ``Parameters.member.N.ParameterKey`` with ``ParameterValue`` or
+    ``UsePreviousValue``. Rejects parameters with neither of them (400).
     """
     given, kept = {}, set()
     for place, member in members(parameters, "Parameters").items():

@@ -1,4 +1,4 @@
-"""Parameters of AWS that mean nothing here: they are refused with the reason, never ignored."""
+"""Parameters of AWS without a meaning here: they are rejected with the reason, never ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statuses of stacks as AWS calls them, which its clients wait for."""
+"""The statuses of stacks in the terms of AWS, which its clients wait for."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def status_of(action: str, status: str, stack: StackView) -> str:
 
 
 def shown_status(stack: StackView) -> str:
-    """The status of a stack."""
+    """Return the status of a stack."""
     return status_of(stack.action, stack.status, stack)
 
 
 def filters_of(statuses: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Filters for all stacks that may have one of these statuses, and some others."""
+    """Return filters for all stacks that may have one of these statuses, and some others."""
     plain = {
         "INIT_COMPLETE" if status == _REVIEW else status.replace("UPDATE_ROLLBACK", "ROLLBACK")
         for status in statuses

@@ -1,7 +1,7 @@
-"""Addresses of S3: clients upload documents there, which is the object store of this cloud.
+"""URLs of S3, which stand for the object store of this cloud.
 
-AWS's tools write the address of AWS for any object store. The object of such an address is searched
-in the project's containers; nothing else of S3 is supported here.
+Clients upload documents there. AWS's tools write AWS's own URL for any object store. The object of
+such a URL is searched in the project's containers; nothing else of S3 is supported here.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class StoredDocument(Struct, frozen=True):
 
     container: str
     name: str
-    alone: bool  # whether this is its only possible place: the address is none of the web
+    alone: bool  # whether this is its only possible place, as the URL is not one of the web
 
 
 def stored_document(url: str) -> StoredDocument | None:
-    """Return the object of an address of S3; None for any other address.
+    """Return the object of a URL of S3; None for any other URL.
 
-    Refuses (400) an address that names no object, or an old version of one.
+    Rejects a URL without an object, or with an old version of one (400).
     """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()

@@ -1,4 +1,4 @@
-"""Tags with keys and values, which a stack keeps as tags of the form ``key=value``."""
+"""Tags with keys and values, stored as tags of the form ``key=value``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LONGEST_KEY, _LONGEST_VALUE = 128, 256
 
 
 def given_tags(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
-    """Return the tags of a request, or None without any. Refuses (400) malformed ones."""
+    """Return the tags of a request, or None without any. Rejects malformed ones (400)."""
     found = members(parameters, "Tags")
     if not found:
         return () if "Tags" in parameters else None
@@ -48,6 +48,6 @@ def _check(key: str, value: str) -> None:
 
 
 def shown_tags(tags: Iterable[str]) -> list[dict[str, str]]:
-    """The tags of a stack with keys and values; one that was given as a mere word has no value."""
+    """Return the tags of a stack with keys and values; a tag without ``=`` has no value."""
     parts = (tag.partition("=") for tag in tags)
     return [{"Key": key, "Value": value} for key, _, value in parts]

@@ -1,4 +1,4 @@
-"""Alarms: shown, and given states. They are made, changed and deleted with their stacks."""
+"""Shows alarms, and sets their states. Stacks create, change and delete them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _STATES = {
     "INSUFFICIENT_DATA": WatchState.NODATA,
 }
 _WORDS = {state: word for word, state in _STATES.items()}
-_MOST = 100  # alarms in one request or answer, as at AWS
+_MOST = 100  # alarms in one request or response, as at AWS
 _ORDERS = {"TimestampDescending": True, "TimestampAscending": False}
 # Kinds of history items, with the actions of their events.
 _ITEMS = {"StateUpdate": ("SIGNAL",), "ConfigurationUpdate": ("CREATE", "UPDATE"), "Action": ()}
 
 
 async def describe(call: Call) -> dict[str, Any]:
-    """The alarms of a project, or those of some names, of a state, or with some action."""
+    """List the alarms of a project, filtered by names, state or action."""
     given = call.input
     names, prefix = _names(given), given.text("AlarmNamePrefix") or ""
     state, action = given.chosen("StateValue", _STATES), given.text("ActionPrefix")
@@ -49,7 +49,7 @@ async def describe(call: Call) -> dict[str, Any]:
 
 
 async def for_metric(call: Call) -> dict[str, Any]:
-    """The alarms that watch a metric; those with these dimensions exactly, where any are given."""
+    """List the alarms that watch a metric, only those with exactly the given dimensions, if any."""
     given = call.input
     metric = given.required("Namespace"), given.required("MetricName")
     dimensions = dimensions_in(given)
@@ -98,19 +98,19 @@ async def set_state(call: Call) -> dict[str, Any]:
 
 
 async def enable_actions(call: Call) -> dict[str, Any]:
-    """Let actions follow changes of state again."""
+    """Enable the actions of alarms."""
     await call.monitoring.watches.act(call.caller, _required_names(call.input), acts=True)
     return {}
 
 
 async def disable_actions(call: Call) -> dict[str, Any]:
-    """Let no actions follow changes of state."""
+    """Disable the actions of alarms."""
     await call.monitoring.watches.act(call.caller, _required_names(call.input), acts=False)
     return {}
 
 
 async def refuse(call: Call) -> dict[str, Any]:
-    """Alarms belong to stacks."""
+    """Reject changes of alarms, since they belong to stacks."""
     raise NotSupportedError(
         "Alarms are resources of stacks (OS::Heat::CWLiteAlarm, AWS::CloudWatch::Alarm):"
         " change the template of the stack, and update it.",
@@ -119,7 +119,7 @@ async def refuse(call: Call) -> dict[str, Any]:
 
 
 def _names(members: Members) -> list[str]:
-    """The alarms that a request names; ``AlarmName`` is how clients of Heat name one."""
+    """Return the names of alarms in a request; clients of Heat use ``AlarmName``."""
     name = members.text("AlarmName")
     return members.texts("AlarmNames", _MOST) + ([name] if name else [])
 
@@ -185,10 +185,10 @@ def _item(alarm: AlarmView, event: EventView, kind: str) -> dict[str, Any]:
 
 
 def dimensions(named: dict[str, str]) -> list[dict[str, str]]:
-    """Dimensions as the API lists them."""
+    """Return dimensions in the API's form."""
     return [{"Name": name, "Value": value} for name, value in named.items()]
 
 
 def moment(seconds: float) -> datetime:
-    """A time, to be written as the protocol writes it."""
+    """Return a time that each protocol writes in its own form."""
     return datetime.fromtimestamp(seconds, UTC)

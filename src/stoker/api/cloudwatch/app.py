@@ -1,6 +1,6 @@
-"""The application: from an HTTP request in one of the protocols to its answer.
+"""The application: from an HTTP request in one of the protocols to its response.
 
-Signatures cover the body, so a body is read before its sender is known.
+Signatures cover the body, so it is read before its sender is known.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ def application(api: Api) -> ASGIApp:
 
 
 class _Requests(Struct, frozen=True):
-    """Those of one protocol."""
+    """Handles the requests of one protocol."""
 
     api: Api
     spoken: WireProtocol
 
     async def respond(self, request: Request, request_id: str) -> Response:
-        """The answer to a request."""
+        """Return the response to a request."""
         check_address(request)
         sent = await read_body(request, MOST_BYTES)
         body = _unpacked(sent, request.headers.get("content-encoding", ""))
@@ -88,7 +88,7 @@ class _Requests(Struct, frozen=True):
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:
-    """A body as it was before a client packed it; clients do that with large ones."""
+    """Return a decompressed body; clients compress large ones."""
     if encoding.lower() in ("", "identity"):
         return body
     if encoding.lower() != "gzip":

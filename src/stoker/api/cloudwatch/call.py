@@ -1,4 +1,4 @@
-"""One authenticated request, as the functions that answer it see it, whatever its protocol."""
+"""An authenticated request in any protocol, for its handler."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ class Call(Struct, frozen=True):
 
     @property
     def monitoring(self) -> Monitoring:
-        """The engine's services for alarms."""
+        """Return the engine's services for alarms."""
         return self.service.monitoring

@@ -1,6 +1,6 @@
 """The content of a request: a structure of members, typed or as text, by its protocol.
 
-A reader refuses wrong values (400) with the name of the member.
+A reader rejects wrong values (400) with the name of the member.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class Members(Struct, frozen=True):
     path: str = ""  # the path of the structure in the request, with a dot at the end
 
     def has(self, name: str) -> bool:
-        """Return whether it is given."""
+        """Return whether a member is given."""
         return self.values.get(name) is not None
 
     def text(self, name: str, most: int = _LONGEST) -> str | None:
-        """Text of up to ``most`` characters, or None where it is not given."""
+        """Return text of up to ``most`` characters, or None if it is not given."""
         value = self.values.get(name)
         if value is None or (isinstance(value, str) and len(value) <= most):
             return value
         raise self._wrong(name, f"is text of up to {most} characters")
 
     def required(self, name: str, most: int = _LONGEST) -> str:
-        """Text that must be given."""
+        """Return text that must be given."""
         value = self.text(name, most)
         if not value:
             raise self._missing(name)
@@ -51,7 +51,7 @@ class Members(Struct, frozen=True):
         return choices[value]
 
     def number(self, name: str) -> float | None:
-        """A finite number, or None where it is not given."""
+        """Return a finite number, or None if it is not given."""
         value = self.values.get(name)
         if value is None:
             return None
@@ -64,7 +64,7 @@ class Members(Struct, frozen=True):
         return number
 
     def whole(self, name: str, least: int, most: int) -> int | None:
-        """A whole number within bounds, or None where it is not given."""
+        """Return a whole number within bounds, or None if it is not given."""
         number = self.number(name)
         if number is None:
             return None
@@ -73,7 +73,7 @@ class Members(Struct, frozen=True):
         return int(number)
 
     def moment(self, name: str) -> float | None:
-        """A time in seconds since the epoch, or None where it is not given."""
+        """Return a time in seconds since the epoch, or None if it is not given."""
         value = self.values.get(name)
         try:
             if isinstance(value, str):
@@ -85,24 +85,24 @@ class Members(Struct, frozen=True):
             raise self._wrong(name, "is a time") from None
 
     def structure(self, name: str) -> Members | None:
-        """A structure, or None where it is not given."""
+        """Return a structure, or None if it is not given."""
         value = self.values.get(name)
         return None if value is None else self._structure(name, value)
 
     def structures(self, name: str, most: int) -> list[Members]:
-        """A list of up to ``most`` structures; none where it is not given."""
+        """Return a list of up to ``most`` structures; empty if it is not given."""
         listed = self._listed(name, most)
         return [self._structure(f"{name}.{index}", each) for index, each in enumerate(listed, 1)]
 
     def texts(self, name: str, most: int) -> list[str]:
-        """A list of up to ``most`` texts."""
+        """Return a list of up to ``most`` texts."""
         listed = self._listed(name, most)
         if not all(isinstance(each, str) and len(each) <= _LONGEST for each in listed):
             raise self._wrong(name, f"is a list of texts of up to {_LONGEST} characters")
         return listed
 
     def numbers(self, name: str, most: int) -> list[float]:
-        """A list of up to ``most`` finite numbers."""
+        """Return a list of up to ``most`` finite numbers."""
         listed = {str(index): each for index, each in enumerate(self._listed(name, most), 1)}
         inner = Members(listed, f"{self.path}{name}.")
         return [number for key in listed if (number := inner.number(key)) is not None]
@@ -134,7 +134,7 @@ class Members(Struct, frozen=True):
 
 
 def dimensions_in(members: Members) -> dict[str, str]:
-    """The dimensions that a structure lists, by name. Refuses (400) those without name or value."""
+    """Return the dimensions in a structure by name. Rejects any without name or value (400)."""
     return {
         each.required("Name", 255): each.required("Value")
         for each in members.structures("Dimensions", 30)

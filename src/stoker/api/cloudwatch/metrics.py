@@ -27,7 +27,7 @@ _MOST_POINTS = 1440
 
 
 async def put(call: Call) -> dict[str, Any]:
-    """Keep measurements for the alarms that watch them."""
+    """Store measurements for the alarms that watch them."""
     namespace = call.input.required("Namespace", 255)
     given = list(_given(call.input))
     if not given:
@@ -57,7 +57,7 @@ async def index(call: Call) -> dict[str, Any]:
 
 
 async def statistics(call: Call) -> dict[str, Any]:
-    """Statistics of a metric for each period of some time in which it was measured."""
+    """Return statistics of a metric for each period of a time with measurements."""
     given = call.input
     namespace, name = given.required("Namespace"), given.required("MetricName")
     begin, end = given.moment("StartTime"), given.moment("EndTime")
@@ -84,7 +84,7 @@ async def statistics(call: Call) -> dict[str, Any]:
 def _points(
     measured: Sequence[Measurement], begin: float, period: int, wanted: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
-    """The statistics of each period in which something was measured, by unit, oldest first."""
+    """Yield the statistics of each period with measurements, by unit, oldest first."""
     groups: dict[tuple[float, str], list[Measurement]] = {}
     for each in measured:
         start = begin + math.floor((each.at - begin) / period) * period
@@ -104,14 +104,14 @@ def _fits(known: dict[str, str], wanted: Sequence[Members]) -> bool:
 
 
 def _given(members: Members) -> Iterator[Members]:
-    """All data of a request: those of its own, and those that it groups by entity."""
+    """Yield all data of a request, its own and those grouped by entity."""
     yield from members.structures("MetricData", _MOST_DATA)
     for entity in members.structures("EntityMetricData", _MOST_DATA):
         yield from entity.structures("MetricData", _MOST_DATA)
 
 
 def _datum(members: Members) -> Datum:
-    """One datum: a value, a set of statistics, or values with how often each was measured."""
+    """Return one datum: a value, a set of statistics, or values with their counts."""
     forms = [name for name in ("Value", "StatisticValues", "Values") if members.has(name)]
     if len(forms) != 1:
         message = f"{members.path}Value, StatisticValues and Values exclude each other; give one."
@@ -130,7 +130,7 @@ def _datum(members: Members) -> Datum:
 
 
 def _numbers(members: Members) -> tuple[float, float, float | None, float | None]:
-    """Sum, number, least and largest of the values of a datum."""
+    """Return sum, number, least and largest of the values of a datum."""
     value = members.number("Value")
     if value is not None:
         return value, 1.0, None, None
@@ -148,6 +148,6 @@ def _numbers(members: Members) -> tuple[float, float, float | None, float | None
     if not values or len(values) != len(counts) or min(counts) <= 0:
         message = f"{members.path}Values and Counts are as many, and each count is above nought."
         raise ValidationError(message, INVALID_COMBINATION)
-    # what is too large for a number is infinite or none then, and refused as such
+    # Numbers that are too large become infinite or NaN, and are rejected later.
     total = sum(value * count for value, count in zip(values, counts, strict=True))
     return total, sum(counts), min(values), max(values)

@@ -17,8 +17,8 @@ def paged(
 ) -> tuple[Sequence[Item], dict[str, Any]]:
     """Return the requested page of ``found``, and the token of the next one.
 
-    A token has the number of the first entry of a page. Refuses (400) one of another action or
-    project.
+    A token has the number of the first entry of a page. Rejects one of another action or project
+    (400).
     """
     project, token = call.caller.project_id, call.input.text("NextToken")
     place = place_in(token, project, name) if token else "0"

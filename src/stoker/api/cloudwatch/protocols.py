@@ -1,6 +1,6 @@
-"""The protocols that clients of CloudWatch speak: how they name an action, and how answers look.
+"""The protocols of CloudWatch's clients: how they name an action and encode a response.
 
-Older clients speak the query protocol (boto 2, botocore up to 1.35), newer ones JSON 1.0 (the AWS
+Older clients use the query protocol (boto 2, botocore up to 1.35), newer ones JSON 1.0 (the AWS
 command line) or CBOR (boto3): botocore's model of the service has all three.
 """
 
@@ -47,17 +47,17 @@ class WireProtocol(Protocol):
     """A protocol."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
-        """Parse a request. Raises a refusal (400, 404)."""
+        """Parse a request. Raises RequestError (400, 404)."""
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
-        """The answer; times in ``result`` are ``datetime``."""
+        """Return the response; times in ``result`` are ``datetime``."""
 
     def fault(self, error: Exception) -> Response:
-        """The answer to a request that ended with ``error``."""
+        """Return the response to a request that ended with ``error``."""
 
 
 class Query:
-    """Parameters of the address or a form; answers in XML."""
+    """Parameters in the URL or a form; responses in XML."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
         """See :class:`WireProtocol`."""
@@ -130,15 +130,16 @@ PROTOCOLS: Mapping[str, WireProtocol] = {"query": Query(), "json": Json(), "cbor
 
 
 def protocol_of(request: Request) -> str:
-    """The name of a request's protocol, by its headers."""
+    """Return the name of a request's protocol, by its headers."""
     if request.headers.get("smithy-protocol") == "rpc-v2-cbor":
         return "cbor"
     return "json" if "x-amz-target" in request.headers else "query"
 
 
 def nested(parameters: Mapping[str, str]) -> dict[str, Any]:
-    """The structure that parameters as ``MetricData.member.1.Value`` spell; refuses (400) those
-    that contradict each other.
+    """Return the structure in parameters such as ``MetricData.member.1.Value``.
+
+    Rejects parameters that contradict each other (400).
     """
     root: dict[str, Any] = {}
     for name, value in parameters.items():
@@ -157,7 +158,7 @@ def nested(parameters: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_lists(value: Any) -> Any:
-    """A value with lists for the maps that number their members."""
+    """Return a value with lists in place of maps of numbered members."""
     if not isinstance(value, dict):
         return value
     inner = {name: _with_lists(each) for name, each in value.items()}
@@ -172,7 +173,7 @@ def _contradicted(name: str) -> ValidationError:
 
 
 def _with_texts(value: Any) -> Any:
-    """A result with times as the query protocol writes them."""
+    """Return a result with times in the form of the query protocol."""
     if isinstance(value, Mapping):
         return {name: _with_texts(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -181,7 +182,7 @@ def _with_texts(value: Any) -> Any:
 
 
 def _decoded(body: bytes) -> Mapping[str, Any]:
-    """The map that a body is; raises a refusal (400)."""
+    """Return the map in a body. Raises RequestError (400)."""
     stream = BytesIO(body)
     decoder = cbor2.CBORDecoder(
         stream,

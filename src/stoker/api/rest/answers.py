@@ -1,4 +1,4 @@
-"""Answers as JSON in ASCII, and as short HTML pages where clients expect no JSON."""
+"""Responses as JSON in ASCII, and as short HTML pages for clients that expect no JSON."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from stoker.schema.unknown import Unknown
 def json_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """An answer with a short JSON body, in ASCII."""
+    """Return a response with a short JSON body, in ASCII."""
     content = _written(value).encode("ascii")
     return Response(content, status, headers, media_type="application/json")
 
 
 async def document_response(value: Any) -> Response:
-    """An answer that may be long: then it is written on a thread, in pieces."""
+    """Return a response that may be long; a long one is written on a thread, in pieces."""
     if long.is_short(value):
         return json_response(value)
     return await made_response(lambda: value)
 
 
 async def made_response(make: Callable[[], Any]) -> Response:
-    """An answer whose value is made, and written, on a thread."""
+    """Return a response whose value is computed and written on a thread."""
 
     def content() -> bytes:
         return "".join(long.pieces(make(), _written)).encode("ascii")
@@ -42,9 +42,9 @@ async def made_response(make: Callable[[], Any]) -> Response:
 
 
 async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
-    """An answer with a list, and other members after it.
+    """Return a response with a list, and other members after it.
 
-    The rows are made and written on a thread, some at a time, so that a long list does not block
+    The rows are computed and written on a thread, in batches, so that a long list does not block
     other requests.
     """
 
@@ -57,7 +57,7 @@ async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response
 
 
 def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
-    """An answer with a short HTML page, for the few answers that are no JSON."""
+    """Return a response with a short HTML page, for the few responses without JSON."""
     title = f"{status} {HTTPStatus(status).phrase}"
     html = (
         f"<html><head><title>{title}</title></head>"
@@ -67,12 +67,12 @@ def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Re
 
 
 def accepted() -> Response:
-    """The answer (202) to a request that is carried out later."""
+    """Return the response (202) to a request that is carried out later."""
     return page(202, "The request is recorded and will be carried out.")
 
 
 def no_content() -> Response:
-    """The answer (204) with nothing to say."""
+    """Return the response (204) without content."""
     return Response(status_code=204)
 
 
@@ -90,7 +90,7 @@ _strict = json.JSONEncoder(default=_plain, allow_nan=False).encode
 
 
 def _written(value: Any) -> str:
-    """The JSON of a value. JSON has no number that is not finite: it is written as null."""
+    """Return the JSON of a value. JSON has only finite numbers; others are written as null."""
     try:
         return _strict(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The REST application: from an HTTP request to the function that answers it, and back.
+"""The REST application: from an HTTP request to its handler, and to the response.
 
 The order of the steps is part of the contract: version, authentication, address, method, project,
 policy, and only then the content.
@@ -50,7 +50,7 @@ def build(
     fetching: Fetching,
     compute: Compute,
 ) -> ASGIApp:
-    """The REST application, complete with version negotiation and authentication."""
+    """Return the REST application, with version negotiation and authentication."""
     api = Api(service, catalogue, engines, policy, settings, fetching, compute)
     fault = partial(answer, debug=settings.debug)
     server = interface(_Server(api, authenticate).respond, fault)
@@ -73,7 +73,7 @@ class _Server:
         self._router = Router(ROUTES)
 
     async def respond(self, request: Request, request_id: str) -> Response:
-        """The answer to a request."""
+        """Return the response to a request."""
         path = request.scope["path"]
         if path == "/healthcheck":
             return Response()

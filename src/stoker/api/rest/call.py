@@ -1,4 +1,4 @@
-"""One authenticated request, as the functions that answer it see it."""
+"""An authenticated request, for its handler."""
 
 from __future__ import annotations
 
@@ -56,19 +56,19 @@ class Call(Struct, frozen=True):
 
     @property
     def service(self) -> Service:
-        """The engine."""
+        """Return the engine."""
         return self.api.service
 
     @property
     def stack(self) -> StackAddress:
-        """The stack that the path names in full."""
+        """Return the stack whose full address is in the path."""
         return StackAddress(self.project_id, self.path["stack_name"], self.path["stack_id"])
 
     async def optional_document(self) -> dict[str, Any] | None:
-        """The body's JSON object; None where the body is empty or something else.
+        """Return the body's JSON object; None for an empty body or other content.
 
-        Raises a refusal (400) for a body that starts like an object and is none, and for one that
-        is encoded, or text of UTF-16: either may be an object that its sender relies on.
+        Raises RequestError (400) for a body that starts like an object and is malformed, and for
+        one that is compressed, or in UTF-16: both may be an object that its sender relies on.
         """
         coding = self.headers.get("content-encoding", "identity")
         if self.body and coding.lower() not in ("", "identity"):
@@ -79,7 +79,7 @@ class Call(Struct, frozen=True):
         return await parse_object(text, self.api.compute)
 
     async def document(self) -> dict[str, Any]:
-        """The body's JSON object; raises a refusal (400) where there is none."""
+        """Return the body's JSON object. Raises RequestError (400) if there is none."""
         value = await self.optional_document()
         if value is None:
             is_other = self.body and self._kind not in _JSON_TYPES
@@ -92,11 +92,11 @@ class Call(Struct, frozen=True):
         return self.content_type.partition(";")[0].strip().lower()
 
     def allows(self, rule: str) -> bool:
-        """Return whether a policy rule lets the caller through."""
+        """Return whether a policy rule allows the caller."""
         return self.api.policy.allows(rule, self.caller)
 
     def enforce(self, rule: str) -> None:
-        """Raise :class:`ForbiddenError` unless a policy rule lets the caller through."""
+        """Raise :class:`ForbiddenError` unless a policy rule allows the caller."""
         if not self.allows(rule):
             raise ForbiddenError(
                 f"You are not authorized to use {rule.removeprefix('resource_types:')}."

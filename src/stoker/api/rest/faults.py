@@ -1,7 +1,7 @@
-"""Answers for all refusals.
+"""Responses for all errors.
 
 Clients distinguish errors by status and ``error.type``. The body has the shape that clients know,
-and one more field: ``error.diagnostics``, all findings with their places.
+and one more field: ``error.diagnostics``, all findings with their positions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ EXPLANATIONS: Mapping[int, str] = {
 
 
 class Finding(TypedDict):
-    """A fault of a document, with its place."""
+    """A fault of a document, with its position."""
 
     severity: str
     code: str
@@ -69,7 +69,7 @@ class FaultDetail(TypedDict):
 
 
 class Fault(TypedDict):
-    """The answer to a request that was not carried out."""
+    """The response to a request that was rejected."""
 
     code: int
     title: str
@@ -78,22 +78,22 @@ class Fault(TypedDict):
 
 
 def bad_request(message: str) -> RequestError:
-    """A refusal (400) of the request as such, before the engine has seen it."""
+    """Return the error (400) for a malformed request, before the engine gets it."""
     return ValidationError(message, BAD_REQUEST)
 
 
 def not_found(message: str) -> RequestError:
-    """A refusal (404) of an address whose last part names nothing."""
+    """Return the error (404) for an address whose last part does not exist."""
     return NotFoundError(message, HTTP_NOT_FOUND)
 
 
 def forbidden(message: str) -> RequestError:
-    """A refusal (403) of an address outside the caller's project."""
+    """Return the error (403) for an address outside the caller's project."""
     return ForbiddenError(message, HTTP_FORBIDDEN)
 
 
 def method_not_allowed(method: str, allowed: str) -> RequestError:
-    """A refusal (405) of a method."""
+    """Return the error (405) for a method."""
     return RequestError(f"{method} is not possible here, only {allowed}.", METHOD_NOT_ALLOWED)
 
 
@@ -103,11 +103,11 @@ _PROPERTY = 3  # parts of the shortest path to the properties of a resource
 # Findings on an undeclared name; their paths end with it.
 _UNKNOWN = ("unknown-property", "unknown-key")
 
-_MOST_FINDINGS = 100  # limit on findings in one answer
+_MOST_FINDINGS = 100  # limit on findings in one response
 
 
 def answer(error: Exception, *, debug: bool = False) -> Response:
-    """The answer to a request that ended with ``error``."""
+    """Return the response to a request that ended with ``error``."""
     kind = type_of(error)
     status = kind.status if kind else 500
     name = kind.name if kind else type(error).__name__
@@ -134,7 +134,7 @@ def answer(error: Exception, *, debug: bool = False) -> Response:
 
 
 def findings(diagnostics: Iterable[Diagnostic]) -> list[Finding]:
-    """Findings in the API's form."""
+    """Return findings in the API's form."""
     return [_finding(diagnostic) for diagnostic in diagnostics]
 
 
@@ -143,7 +143,7 @@ def _errors(error: DiagnosticError) -> list[Diagnostic]:
 
 
 def _line(diagnostic: Diagnostic) -> str:
-    """A finding as a line of text; one on a property has the form that programs look for."""
+    """Return a finding as a line of text; one about a property has a form that programs parse."""
     path = diagnostic.path
     if diagnostic.code in _UNKNOWN:
         path = path[:-1]  # the message has the name

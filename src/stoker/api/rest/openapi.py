@@ -1,4 +1,4 @@
-"""The API described in OpenAPI 3.1, made of the table of its operations."""
+"""Describes the API in OpenAPI 3.1, from the table of its operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stoker.api.rest.operation import Operation
 from stoker.api.rest.router import POST_BELOW, READ_BELOW
 from stoker.api.rest.routes import ROUTES
 
-_Schemas = Mapping[Any, dict[str, Any]]  # by the type of a body or an answer
+_Schemas = Mapping[Any, dict[str, Any]]  # by the type of a body or a response
 PATH = "/openapi.json"  # path of the document, below the version
 
 _BELOW: Mapping[str, Sequence[str]] = {"{below:read}": READ_BELOW, "{below:post}": POST_BELOW}
@@ -47,9 +47,9 @@ _FAULTS = (400, 403, 404, 405, 409, 500, 503)
 
 
 def document(root: str, *, passwords: bool = False) -> dict[str, Any]:
-    """The document for clients that reach the API at ``root`` (without the version).
+    """Return the document for clients that reach the API at ``root`` (without the version).
 
-    ``passwords``: a user name and a password are taken in place of a token.
+    With ``passwords``, a user name and a password are accepted in place of a token.
     """
     schemes, security = _security(passwords=passwords)
     made = _made()
@@ -84,7 +84,7 @@ def _made() -> dict[str, Any]:
 
 
 def _schemas() -> tuple[_Schemas, dict[str, Any]]:
-    """Return the schemas of all bodies and answers, and those that they refer to by name."""
+    """Return the schemas of all bodies and responses, and those that they refer to by name."""
     kinds: list[Any] = [Fault]
     for operation in ROUTES:
         kinds += (
@@ -161,7 +161,7 @@ def _answers(operation: Operation, schemas: _Schemas) -> dict[str, Any]:
 
 
 def _shared_answers() -> dict[str, Any]:
-    """The faults."""
+    """Return the responses for errors."""
     fault = {"application/json": {"schema": {"$ref": "#/components/schemas/Fault"}}}
     found = {f"{s}": {"description": EXPLANATIONS[s], "content": fault} for s in _FAULTS}
     challenge = {"WWW-Authenticate": {"schema": {"type": "string"}}}

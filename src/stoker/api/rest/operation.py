@@ -1,6 +1,7 @@
 """The definition of one method at one address.
 
-The router, the policy, the document of the API and the tables of permissions are made from it.
+The router, the policy, the description of the API and the tables of permissions are derived from
+it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Operation(Struct, frozen=True):
     path: str  # below ``/v1/{project_id}``
     handler: Handler
     rule: str | None  # the policy; None: one of ``further``
-    # Type of the JSON in the answer; None for ``null``, and for an answer without JSON.
+    # Type of the JSON in the response; None for ``null``, and for a response without JSON.
     answer: Any = None
     status: int = 200
     query: tuple[Parameter, ...] = ()
@@ -34,5 +35,5 @@ class Operation(Struct, frozen=True):
 
     @property
     def rules(self) -> tuple[str, ...]:
-        """All policies that have a say."""
+        """Return all policies that apply."""
         return self.further if self.rule is None else (self.rule, *self.further)

@@ -41,7 +41,7 @@ class OutputAnswer(TypedDict):
 
 
 async def index(call: Call) -> Response:
-    """Keys and descriptions, without values."""
+    """List keys and descriptions of outputs, without values."""
     found = await call.service.views.outputs(call.caller, call.stack)
     outputs = [
         {"output_key": key, "description": description or _NO_DESCRIPTION}
@@ -51,13 +51,13 @@ async def index(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
-    """One output with its value."""
+    """Show one output with its value."""
     output = await call.service.views.output(call.caller, call.stack, call.path["output_key"])
     return await document_response({"output": shown(output)})
 
 
 def shown(output: Output) -> OutputDetail:
-    """An output with its value, in the API's form."""
+    """Return an output with its value, in the API's form."""
     answer: OutputDetail = {
         "output_key": output.name,
         "description": output.description or _NO_DESCRIPTION,

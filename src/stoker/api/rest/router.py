@@ -1,4 +1,4 @@
-"""Matching of paths with the addresses of the API."""
+"""Matches paths with the addresses of the API."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ for _name, _kind in (("arn", _Arn), ("read", _ReadBelow), ("post", _PostBelow)):
 
 
 class Match(Struct, frozen=True):
-    """An address that a path fits, with its operations and variable parts."""
+    """An address that matches a path, with its operations and variable parts."""
 
     operations: Mapping[str, Operation]  # by method
     parts: Mapping[str, str]
@@ -63,13 +63,13 @@ class Router:
         self._routes = routes
 
     def matches(self, path: str) -> list[Match]:
-        """The addresses that ``path`` fits, the most specific first."""
+        """Return the addresses that match ``path``, the most specific first."""
         found = ((pattern.match(path), operations) for pattern, operations in self._patterns)
         return [Match(operations, match.groupdict()) for match, operations in found if match]
 
     @lazy
     def _patterns(self) -> Sequence[tuple[re.Pattern[str], Mapping[str, Operation]]]:
-        """Made when the first path is looked for: it takes longer than all else of a router."""
+        """Compile the patterns on first use: that takes longer than all other work of a router."""
         by_path: dict[str, dict[str, Operation]] = {}
         for route in self._routes:
             by_path.setdefault("/{project_id}" + route.path, {})[route.method] = route

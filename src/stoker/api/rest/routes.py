@@ -357,7 +357,7 @@ _SOFTWARE: tuple[Operation, ...] = (
     ),
 )
 
-# In the order in which they are tried: more specific ones first.
+# In the order in which they are matched: more specific ones first.
 ROUTES: tuple[Operation, ...] = (
     Operation(
         "POST",

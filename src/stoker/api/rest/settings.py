@@ -31,7 +31,7 @@ class RestSettings(Struct, frozen=True):
 
 
 def settings_from(conf: ConfigOpts) -> RestSettings:
-    """The settings that options (``oslo_config.cfg.ConfigOpts``) make."""
+    """Return the settings from options (``oslo_config.cfg.ConfigOpts``)."""
     auth = conf.keystone_authtoken
     identity_uri = auth.www_authenticate_uri or auth.auth_uri or auth.auth_url or ""
     return RestSettings(

@@ -34,7 +34,7 @@ class StackRow(TypedDict):
 
 
 class DescribedStack(TypedDict):
-    """A stack in full, but for its status."""
+    """A stack with all fields except its status."""
 
     id: str
     stack_name: str
@@ -57,14 +57,14 @@ class DescribedStack(TypedDict):
 
 
 class ShownStack(DescribedStack):
-    """A stack in full."""
+    """A stack with all fields."""
 
     stack_status: str
     stack_status_reason: str
 
 
 class Place(TypedDict):
-    """A place in a document."""
+    """A position in a document."""
 
     file: str | None
     line: int
@@ -72,12 +72,12 @@ class Place(TypedDict):
 
 
 def place(position: Position) -> Place:
-    """A position in the API's form."""
+    """Return a position in the API's form."""
     return {"file": position.file, "line": position.line, "column": position.column}
 
 
 def moment(seconds: float | None) -> str | None:
-    """A time in the API's notation, or None where there is none."""
+    """Return a time in the API's notation, or None without one."""
     return None if seconds is None else isoformat(seconds)
 
 
@@ -104,7 +104,7 @@ def list_row(links: Links, stack: StackView, *, with_project: bool) -> StackRow:
 
 
 def described_stack(links: Links, stack: StackView) -> DescribedStack:
-    """A stack in full, but for its status."""
+    """A stack with all fields except its status."""
     described: DescribedStack = {
         "id": stack.address.id,
         "stack_name": stack.address.name,
@@ -130,7 +130,7 @@ def described_stack(links: Links, stack: StackView) -> DescribedStack:
 
 
 def shown_stack(links: Links, stack: StackView) -> ShownStack:
-    """A stack in full."""
+    """A stack with all fields."""
     return {
         **described_stack(links, stack),
         "stack_status": f"{stack.action}_{stack.status}",

@@ -1,1 +1,1 @@
-"""Signed addresses for calls from servers and alarms back to the service."""
+"""Signed URLs for callbacks of servers and alarms."""

@@ -1,7 +1,7 @@
 """Signals at the CloudFormation endpoint: ``/v1/waitcondition/{arn}`` and ``/v1/signal/{arn}``.
 
-A request is answered once its signal is stored. It proves who sends it by an EC2 signature, or by
-a token for callers that have one. Nothing but the headers is read of those who prove nothing.
+A request is answered once its signal is stored. Its sender is authenticated by an EC2 signature, or
+by a token for callers that have one. Only the headers of other requests are read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from stoker.kernel.values import replace
 
 _METHODS = {"waitcondition": "PUT", "signal": "POST"}
 _ADDRESS = re.compile(r"/v1/(waitcondition|signal)/(.+)", re.DOTALL)
-# Bytes that are read of an unknown sender, for a signature that covers them.
+# Bytes that are read from an unknown sender, for a signature that covers them.
 _UNVERIFIED = 64 * 1024
 
 
@@ -63,7 +63,7 @@ class _Signals(Struct, frozen=True):
     compute: Compute
 
     async def respond(self, request: Request, request_id: str) -> Response:
-        """The answer to a request."""
+        """Return the response to a request."""
         kind, resource = _address(request)
         check_address(request)
         caller, body = await self._sender(request)
@@ -71,7 +71,7 @@ class _Signals(Struct, frozen=True):
         self._enforce("resource:signal", caller)
         project.set(caller.project_id)
         details = await parse_object(body, self.compute) if body.strip() else None
-        waits = kind == "waitcondition"  # its sender hears what comes of it
+        waits = kind == "waitcondition"  # its sender gets the effect in the response
         await self.service.signals.signal(
             caller, resource.stack, resource.name, details, must_fit=waits
         )
@@ -99,7 +99,7 @@ class _Signals(Struct, frozen=True):
 
 
 def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -> Response:
-    """The answer to a signal of a wait condition: the resource that was signalled."""
+    """Return the response to a signal of a wait condition: the signalled resource."""
     if as_json:
         content = json.dumps({"resource": name, "metadata": dict(metadata)})
         return Response(content, media_type="application/json")
@@ -107,7 +107,7 @@ def _resource_answer(name: str, metadata: Mapping[str, Any], *, as_json: bool) -
 
 
 def _address(request: Request) -> tuple[str, ResourceAddress]:
-    """Return kind (``waitcondition`` or ``signal``) and resource of a request. Refuse others."""
+    """Return kind (``waitcondition`` or ``signal``) and resource of a request. Rejects others."""
     path = path_of(request)
     match = _ADDRESS.fullmatch(path)
     if match is None or "\0" in path:

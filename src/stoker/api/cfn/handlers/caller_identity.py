@@ -8,7 +8,7 @@ from stoker.api.cfn.call import Call
 
 
 async def show(call: Call) -> dict[str, Any]:
-    """The project, as the account, and the user."""
+    """Return the project, as the account, and the user."""
     caller = call.caller
     return {
         "Arn": f"arn:openstack:iam::{caller.project_id}:user/{caller.user_name or caller.user_id}",

@@ -75,7 +75,7 @@ async def describe(call: Call) -> dict[str, Any]:
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """The change sets of a stack in short."""
+    """List the change sets of a stack."""
     found = await call.service.cloudformation.change_sets.list(call.caller, await call.stack())
     page, more = cut_sorted(call, found, lambda each: each.change_set.name)
     return {"Summaries": [_summary(each) for each in page], **more}
@@ -97,7 +97,7 @@ async def execute(call: Call) -> dict[str, Any]:
 
 
 async def delete(call: Call) -> dict[str, Any]:
-    """Forget a change set; nothing where there is none."""
+    """Delete a change set, if it exists."""
     try:
         stack, name = await _place(call)
         await call.service.cloudformation.change_sets.delete(call.caller, stack, name)
@@ -108,7 +108,7 @@ async def delete(call: Call) -> dict[str, Any]:
 
 
 async def template(call: Call) -> dict[str, Any]:
-    """The template of a change set, as it was given; of a stack where no change set is named."""
+    """Return the template of a change set, or of a stack if none is named."""
     if call.parameters.get("ChangeSetName"):
         given = (await _found(call)).change_set.request.get("template")
         if given is not None:
@@ -122,7 +122,7 @@ async def _found(call: Call) -> ChangeSetView:
 
 
 async def _place(call: Call) -> tuple[StackAddress, str]:
-    """The stack of a change set, and its name or id."""
+    """Return the stack of a change set, and its name or id."""
     name = required(call.parameters, "ChangeSetName")
     arn = _ARN.fullmatch(name)
     if arn is None:

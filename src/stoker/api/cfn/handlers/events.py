@@ -16,7 +16,7 @@ _OWN_TYPE = "AWS::CloudFormation::Stack"  # marks events of the stack itself
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """The events of a stack, newest first."""
+    """List the events of a stack, newest first."""
     address = await call.stack()
     query = EventQuery(asked(call, descending=True))
     found = await call.service.views.events(call.caller, address, query)

@@ -14,14 +14,14 @@ from stoker.kernel.errors import ValidationError
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """All exports of the project."""
+    """List all exports of the project."""
     found = await call.service.cloudformation.shared.exports(call.caller)
     page, more = cut_sorted(call, found, lambda each: each.name)
     return {"Exports": await call.api.compute(lambda: [_shown(each) for each in page]), **more}
 
 
 async def importers(call: Call) -> dict[str, Any]:
-    """The stacks that use an export; refused (400) where there are none."""
+    """List the stacks that use an export. Rejects the request (400) if there are none."""
     name = required(call.parameters, "ExportName")
     found = await call.service.cloudformation.shared.importers(call.caller, name)
     if not found:

@@ -8,6 +8,6 @@ from stoker.api.cfn.call import Call
 
 
 async def describe(call: Call) -> dict[str, Any]:
-    """The limits that the service has."""
+    """Return the limits of the service."""
     most = call.api.settings.most_stacks
     return {"AccountLimits": [{"Name": "StackLimit", "Value": most}] if most >= 0 else []}

@@ -12,7 +12,7 @@ from stoker.kernel.errors import MISSING_PARAMETER, ValidationError
 
 
 async def update_termination(call: Call) -> dict[str, Any]:
-    """Protect a stack against being deleted, or no longer."""
+    """Protect a stack against deletion, or remove the protection."""
     required(call.parameters, "EnableTerminationProtection")
     keeps = flag(call.parameters, "EnableTerminationProtection")
     stack = await call.stack()
@@ -32,6 +32,6 @@ async def set_policy(call: Call) -> dict[str, Any]:
 
 
 async def show_policy(call: Call) -> dict[str, Any]:
-    """The policy of a stack; nothing where it has none."""
+    """Return the policy of a stack, if it has one."""
     found = await call.service.cloudformation.protections.show(call.caller, await call.stack())
     return {"StackPolicyBody": json.dumps(dict(found.policy)) if found.policy else None}

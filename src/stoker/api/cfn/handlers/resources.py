@@ -22,7 +22,7 @@ async def describe_one(call: Call) -> dict[str, Any]:
     """Return one resource with its metadata, which agents in servers read."""
     name = required(call.parameters, "LogicalResourceId")
     found = await call.service.views.resource(call.caller, await call.stack(), name)
-    # written with the answer, beside the event loop
+    # Long metadata would block the event loop.
     metadata = await call.api.compute(lambda: json.dumps(dict(found.metadata)))
     detail = {
         "Description": found.description,
@@ -38,9 +38,9 @@ async def describe_one(call: Call) -> dict[str, Any]:
 
 
 async def describe_several(call: Call) -> dict[str, Any]:
-    """The resources of a stack, or the one of them that ``LogicalResourceId`` names.
+    """Describe the resources of a stack, or the one that ``LogicalResourceId`` names.
 
-    The stack may be named by the id of an object, ``PhysicalResourceId``, that it has.
+    The stack may be given by the id of one of its objects, ``PhysicalResourceId``.
     """
     physical_id = call.parameters.get("PhysicalResourceId")
     if not physical_id:
@@ -67,7 +67,7 @@ async def describe_several(call: Call) -> dict[str, Any]:
 
 
 async def summaries(call: Call) -> dict[str, Any]:
-    """The resources of a stack in short."""
+    """List the resources of a stack."""
     found = await _resources(call, await call.stack())
     shown, more = cut_sorted(call, found, lambda each: each.name)
     return {

@@ -37,7 +37,7 @@ _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPA
 
 
 async def create(call: Call) -> dict[str, Any]:
-    """Start making a stack."""
+    """Start creating a stack."""
 
     async def begin() -> StackAddress:
         request = await request_of_new(call)
@@ -107,7 +107,7 @@ async def delete(call: Call) -> dict[str, Any]:
     try:
         await _once_on_stack(call, call.service.operations.delete)
     except ExportInUseError as refusal:
-        # Terraform takes a ValidationError as the end of the stack.
+        # Terraform interprets a ValidationError as the end of the stack.
         raise ValidationError(refusal.message, INVALID_OPERATION) from None
     return {}
 
@@ -126,7 +126,7 @@ async def roll_back(call: Call) -> dict[str, Any]:
 
 
 async def continue_rollback(call: Call) -> dict[str, Any]:
-    """Start the rollback again that has failed."""
+    """Resume a failed rollback."""
     refuse_unsupported(call.parameters)
     await _once_on_stack(call, call.service.cloudformation.rollbacks.resume)
     return {}
@@ -135,7 +135,7 @@ async def continue_rollback(call: Call) -> dict[str, Any]:
 async def _once_on_stack(
     call: Call, act: Callable[[Caller, StackAddress], Awaitable[None]]
 ) -> StackAddress:
-    """Have something done to the stack that is named, unless this very request has done it."""
+    """Run an action on the named stack, unless this same request was recorded before."""
 
     async def begin() -> StackAddress:
         stack = await call.stack()
@@ -146,7 +146,7 @@ async def _once_on_stack(
 
 
 async def index(call: Call) -> dict[str, Any]:
-    """The caller's stacks in short, newest first."""
+    """List the caller's stacks, newest first."""
     wanted = frozenset(values(call.parameters, "StackStatusFilter"))
     found, more = await _stacks(call, wanted)
     return {
@@ -168,7 +168,7 @@ async def index(call: Call) -> dict[str, Any]:
 
 
 async def describe(call: Call) -> dict[str, Any]:
-    """One stack in full, or all of the caller's stacks where none is named."""
+    """Describe one stack, or all of the caller's stacks if none is named."""
     if call.parameters.get("StackName"):
         addresses = [await call.stack()]
         more: dict[str, Any] = {}
@@ -260,7 +260,10 @@ async def _described(call: Call, address: StackAddress) -> dict[str, Any]:
 
 
 def parameter_pairs(parameters: Mapping[str, str]) -> list[dict[str, str]]:
-    """The declared parameters: tools give each of them back, or look for its declaration."""
+    """Return the declared parameters.
+
+    Without pseudo parameters, because tools send each of them back, or look for its declaration.
+    """
     return [
         {"ParameterKey": name, "ParameterValue": value}
         for name, value in parameters.items()

@@ -18,9 +18,9 @@ _NEEDS_PERMISSION = "AWS::IAM::"  # prefix of types that need a capability of th
 
 
 async def given_template(call: Call) -> tuple[str, str | None]:
-    """The template of a request, and the address that it came from, if it was named by one.
+    """Return the template of a request, and its URL if it was given by one.
 
-    Raises a refusal (400) where there is none.
+    Rejects a request without a template (400).
     """
     text, url = await given_text(call, "Template")
     if text is None:
@@ -30,9 +30,9 @@ async def given_template(call: Call) -> tuple[str, str | None]:
 
 
 async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
-    """A document that a request brings, or names by its address; and the address."""
+    """Return a document in a request, or at its URL; and the URL."""
     body = call.parameters.get(f"{kind}Body")
-    # AWS and Heat spell it differently
+    # AWS and Heat spell the key differently.
     url = call.parameters.get(f"{kind}URL") or call.parameters.get(f"{kind}Url")
     if not body and url:
         return await _fetched(call, url), url
@@ -40,7 +40,7 @@ async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
 
 
 async def _fetched(call: Call, url: str) -> str:
-    """Fetch an address; one of S3 from the object store of this cloud first."""
+    """Fetch a URL. One of S3 is first searched in the object store of this cloud."""
     stored = stored_document(url)
     if stored is None:
         return await call.api.fetch_template(url)
@@ -53,7 +53,7 @@ async def _fetched(call: Call, url: str) -> str:
 
 
 async def show(call: Call) -> dict[str, Any]:
-    """The template of a stack, as JSON text; as it was written for a client that asks for that."""
+    """Return the template of a stack as JSON text, or as written for ``TemplateStage=Original``."""
     data, text = await call.service.views.template(call.caller, await call.stack())
     if text is None or call.parameters.get("TemplateStage") != "Original":
         text = await call.api.compute(lambda: json.dumps(data, ensure_ascii=False, default=str))
@@ -61,7 +61,7 @@ async def show(call: Call) -> dict[str, Any]:
 
 
 async def validate(call: Call) -> dict[str, Any]:
-    """Return the parameters of a template. Refuses (400) a wrong one."""
+    """Return the parameters of a template. Rejects an invalid one (400)."""
     summary = await call.service.descriptions.summary(call.caller, await _request(call))
     described = summary.description
     parameters = [
@@ -106,7 +106,7 @@ async def summarize(call: Call) -> dict[str, Any]:
 
 
 async def estimate_cost(call: Call) -> dict[str, Any]:
-    """A private cloud has no price list: the page that clients know says so."""
+    """Return the page that Heat's clients know: a private cloud has no price list."""
     return {"Url": "http://en.wikipedia.org/wiki/Gratis"}
 
 

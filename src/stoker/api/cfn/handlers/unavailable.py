@@ -1,4 +1,4 @@
-"""Actions of AWS without a counterpart: lists are empty, other actions are refused by name."""
+"""Actions of AWS without a counterpart: lists are empty, other actions are rejected by name."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ LIST_QUERY: tuple[Parameter, ...] = (*PAGE, _NESTED_DEPTH, *_FILTERS)
 
 
 class EventRow(TypedDict):
-    """An event of a stack or a resource; in full with type and properties."""
+    """An event of a stack or a resource; type and properties for a single one."""
 
     id: str
     links: list[Link]
@@ -59,13 +59,13 @@ class EventList(TypedDict):
 
 
 class Event(TypedDict):
-    """One event in full."""
+    """One event with its properties."""
 
     event: EventRow
 
 
 async def index(call: Call) -> Response:
-    """Events of a stack, newest first unless the query says otherwise.
+    """List the events of a stack, newest first unless the query says otherwise.
 
     A client that accepts ``text/event-stream`` gets them as they happen, oldest first.
     """
@@ -75,13 +75,13 @@ async def index(call: Call) -> Response:
 
 
 async def _stream(call: Call) -> Response:
-    """Server-sent events: one for each event, and ``end`` at the end where it is asked for."""
+    """Return server-sent events: one for each event, and ``end`` at the end if requested."""
     marker = call.headers.get("last-event-id") or call.query.get("marker")
     query = replace(_query(call, None), page=Page(marker=marker or None))
     following = call.service.event_streams.follow(
         call.caller, call.stack, query, until_end=UNTIL_END.read(call.query)
     )
-    first = await anext(following)  # a refusal is an answer of its own
+    first = await anext(following)  # an error is a response of its own, not part of a stream
 
     async def written() -> AsyncIterator[str]:
         yield _told(call, first)
@@ -106,12 +106,12 @@ def _told(call: Call, told: Told) -> str:
 
 
 async def index_of_resource(call: Call) -> Response:
-    """Events of one resource; there being none is an error (404)."""
+    """List the events of one resource; an error (404) if there are none."""
     return await _list(call, call.path["resource_name"])
 
 
 async def show(call: Call) -> Response:
-    """One event of a resource, in full."""
+    """Show one event of a resource."""
     name, event_id = call.path["resource_name"], call.path["event_id"]
     try:
         event = await call.service.views.event(call.caller, call.stack, name, event_id)

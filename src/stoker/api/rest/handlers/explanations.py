@@ -13,7 +13,7 @@ from stoker.engine.model.views import Cause, Explanation
 
 
 class Signals(TypedDict):
-    """Numbers of received and of wanted signals."""
+    """Numbers of received and expected signals."""
 
     received: int
     wanted: int

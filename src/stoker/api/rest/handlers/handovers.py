@@ -1,4 +1,4 @@
-"""Stacks that are given away, and taken: exports, abandons, adopts."""
+"""Exports, abandons and adoptions of stacks."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ ADOPT_DATA = "adopt_stack_data"
 
 
 async def export(call: Call) -> Response:
-    """All that it takes to adopt the objects of a stack."""
+    """Return the document for an adoption of a stack's objects."""
     _require("Stack Abandon", "enable_stack_abandon", on=call.api.settings.abandons)
     return await document_response(await call.service.exports.export(call.caller, call.stack))
 
 
 async def abandon(call: Call) -> Response:
-    """The same, and the stack goes without its objects."""
+    """Return the document of a stack, and delete the stack without its objects."""
     _require("Stack Abandon", "enable_stack_abandon", on=call.api.settings.abandons)
     return await document_response(await call.service.exports.abandon(call.caller, call.stack))
 
 
 async def adopt(call: Call, body: Body, name: str) -> StackAddress:
-    """Start a stack of the objects that the document in the body names."""
+    """Start a stack that adopts the objects of the document in the body."""
     _require("Stack Adopt", "enable_stack_adopt", on=call.api.settings.adopts)
     document = body[ADOPT_DATA]
     if not isinstance(document, str):
         raise bad_request(f"{ADOPT_DATA} must be a string, not {type(document).__name__}.")
-    # the template is that of the document, whatever else the body has
+    # The template is that of the document, regardless of one in the body.
     rest = {key: value for key, value in body.items() if not key.startswith("template")}
     request = await stack_request(call, rest, name=name, existing=True)
     return await call.service.operations.adopt(call.caller, request, document)

@@ -1,6 +1,6 @@
-"""Redirecting from a stack's name, id or ARN to its full address.
+"""Redirects from a stack's name, id or ARN to its full address.
 
-The answer is 302 for every method; clients repeat the request, with the same method, there.
+The response is 302 for every method; clients repeat the request there, with the same method.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _INITIAL = ("unchanged", *_NEW)
 
 
 class Identity(TypedDict):
-    """A stack or a resource by all its names."""
+    """A stack or a resource with all its names."""
 
     tenant: str
     stack_name: str
@@ -39,7 +39,7 @@ class Identity(TypedDict):
 
 
 class PreviewedResource(TypedDict):
-    """A resource as it would be made, or as it is."""
+    """A resource that would be created, or an existing one."""
 
     resource_name: str
     resource_type: str
@@ -62,7 +62,7 @@ class PreviewedResource(TypedDict):
 
 
 class PreviewedStack(DescribedStack):
-    """A stack as it would be made; nested stacks are nested lists."""
+    """A stack that would be created; nested stacks are nested lists."""
 
     resources: list[PreviewedResource | list[Any]]
 
@@ -119,7 +119,7 @@ class ChangesPreview(TypedDict):
 
 
 async def preview_create(call: Call) -> Response:
-    """The stack that a create would make, with its resources; nested stacks are nested lists."""
+    """Preview a create: the stack with its resources; nested stacks are nested lists."""
     body = await call.document()
     name = stack_name(body)
     refuse_converge(body)
@@ -137,12 +137,12 @@ async def preview_create(call: Call) -> Response:
 
 
 async def preview_update(call: Call) -> Response:
-    """Return the changes of a PUT."""
+    """Preview the changes by a PUT."""
     return await _preview_update(call, existing=False)
 
 
 async def preview_patch(call: Call) -> Response:
-    """Return the changes of a PATCH."""
+    """Preview the changes by a PATCH."""
     return await _preview_update(call, existing=True)
 
 
@@ -162,7 +162,7 @@ async def _preview_update(call: Call, *, existing: bool) -> Response:
 
 
 async def preview_delete(call: Call) -> Response:
-    """Return the changes of a DELETE."""
+    """Preview the changes by a DELETE."""
     plan = await call.service.previews.delete(
         call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
     )
@@ -184,7 +184,7 @@ def _grouped(plan: PlanView) -> ChangesPreview:
 
 
 def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:
-    """Return resources as the API nests them: a nested stack is a list of its resources."""
+    """Return resources in the API's nesting: a nested stack is a list of its resources."""
     by_stack: dict[StackAddress, list[ResourceView]] = {}
     for resource in resources:
         by_stack.setdefault(resource.stack, []).append(resource)
@@ -219,7 +219,7 @@ def _previewed(resource: ResourceView, above: tuple[str, ...]) -> PreviewedResou
 
 
 def _unmade(stack: StackAddress) -> StackAddress:
-    """The address that the API shows for a stack that does not exist: its id is a word."""
+    """Return the address of a stack that does not exist: its id is the word None, as in Heat."""
     return replace(stack, id="None")
 
 

@@ -1,4 +1,4 @@
-"""Resource types: which there are, how they are described, and templates that wrap them."""
+"""Resource types: lists, schemas, and templates that wrap them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class TypeList(TypedDict):
 
 
 class SupportStatus(TypedDict):
-    """Since when a type, a property or an attribute is there, and whether it should be used."""
+    """The first release with a type, property or attribute, and whether it should be used."""
 
     status: str
     message: str | None
@@ -57,7 +57,7 @@ class TypeSchema(TypedDict):
 
 
 async def index(call: Call) -> Response:
-    """The names of all types that the caller may use, or names with descriptions."""
+    """List the types that the caller may use, on demand with descriptions."""
     described = _WITH_DESCRIPTION.read(call.query)
     # Types are imported on first use, which takes long.
     types = await asyncio.to_thread(
@@ -84,7 +84,7 @@ async def index(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
-    """The schema of one type."""
+    """Show the schema of one type."""
     name = call.path["type_name"]
     described = (DESCRIBED.read(call.query) or "").lower() == "true"
     call.enforce(f"resource_types:{name}")
@@ -95,7 +95,7 @@ async def show(call: Call) -> Response:
 
 
 async def template(call: Call) -> Response:
-    """A template that wraps one type."""
+    """Show a template that wraps one type."""
     dialect = (TEMPLATE_TYPE.read(call.query) or _DIALECTS[0]).lower()
     if dialect not in _DIALECTS:
         raise bad_request(f'template_type is "cfn" or "hot", not "{dialect}".')
@@ -107,7 +107,7 @@ async def template(call: Call) -> Response:
 
 
 async def _require_available(call: Call, name: str) -> None:
-    """Raise ValidationError for a type for which the cloud has no service."""
+    """Raise ValidationError for a type whose service the cloud lacks."""
     lacking = await call.service.descriptions.unavailable(call.caller, [name])
     if name in lacking:
         raise ValidationError(lacking[name], TYPE_UNAVAILABLE)

@@ -57,7 +57,7 @@ class ResourceRow(TypedDict):
 
 
 class ResourceList(TypedDict):
-    """Resources of a stack, and of those nested in it."""
+    """Resources of a stack and its nested stacks."""
 
     resources: list[ResourceRow]
 
@@ -75,14 +75,14 @@ class Metadata(TypedDict):
 
 
 class Mark(TypedDict):
-    """The mark that lets the next update replace a resource."""
+    """The mark of a resource that the next update replaces."""
 
     mark_unhealthy: bool
     resource_status_reason: NotRequired[str | None]
 
 
 async def index(call: Call) -> Response:
-    """The resources of a stack; keys of the query that are no filter are refused."""
+    """List the resources of a stack; unknown keys of the query are rejected."""
     known = {parameter.name for parameter in LIST_QUERY}
     unknown = [key for key in call.query if key not in known]
     if unknown:
@@ -101,7 +101,7 @@ async def index(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
-    """One resource with its attributes."""
+    """Show one resource with its attributes."""
     name = call.path["resource_name"]
     wanted = WITH_ATTR.read(call.query)
     found = await call.service.views.resource(
@@ -125,7 +125,7 @@ async def signal(call: Call) -> Response:
 
 
 async def mark_unhealthy(call: Call) -> Response:
-    """Mark a resource for replacement by the next update, or take the mark back."""
+    """Mark a resource for replacement by the next update, or remove the mark."""
     body = await call.document()
     unknown = sorted(body.keys() - {_MARK, _REASON})
     if unknown:

@@ -12,7 +12,7 @@ from stoker.api.rest.call import Call
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import HTTP_UNAVAILABLE, RequestError
 
-# Seconds. Clients expect reports at such intervals; here each engine is asked directly.
+# Seconds. Clients expect reports at such intervals; here each engine is queried directly.
 _REPORT_INTERVAL = 60
 
 
@@ -52,14 +52,14 @@ class EngineList(TypedDict):
 
 
 async def build_info(call: Call) -> Response:
-    """The revisions of interface and engine, which are always the same here."""
+    """Show the revisions of interface and engine, which are always the same here."""
     revision: Revision = {"revision": call.api.settings.revision}
     answer: BuildInfo = {"api": revision, "engine": revision}
     return json_response(answer)
 
 
 async def index(call: Call) -> Response:
-    """The engine processes; having none is an error (503)."""
+    """List the engine processes; an error (503) if there are none."""
     engines = await call.api.engines()
     if not engines:
         raise RequestError("No engine has reported lately.", HTTP_UNAVAILABLE)

@@ -42,13 +42,13 @@ class SnapshotAnswer(TypedDict):
 
 
 class NewSnapshot(TypedDict, total=False):
-    """A snapshot to be. A name that is a number becomes a text."""
+    """A new snapshot. A name that is a number becomes text."""
 
     name: str | int | float | None
 
 
 async def create(call: Call) -> Response:
-    """Start taking a snapshot. A name that is a number becomes a text."""
+    """Start taking a snapshot. A name that is a number becomes text."""
     body = await call.document()
     if isinstance(body.get("name"), int | float) and not isinstance(body["name"], bool):
         body["name"] = str(body["name"])
@@ -79,7 +79,7 @@ async def delete(call: Call) -> Response:
 
 
 async def restore(call: Call) -> Response:
-    """Start bringing the stack back to a snapshot."""
+    """Start restoring a stack from a snapshot."""
     await call.service.snapshots.restore(call.caller, call.stack, call.path["snapshot_id"])
     return accepted()
 

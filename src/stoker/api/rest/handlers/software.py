@@ -34,7 +34,7 @@ _NO_REASON = "None"  # the text that clients know for a missing reason
 
 
 class ConfigRow(TypedDict):
-    """A config in a list. Name and group are whatever JSON their author has sent."""
+    """A config in a list. Name and group are the JSON that its author has sent."""
 
     id: str
     name: Any
@@ -50,7 +50,7 @@ class ConfigList(TypedDict):
 
 
 class ConfigDetail(TypedDict):
-    """A config in full."""
+    """A config with its content."""
 
     id: str
     name: Any
@@ -69,7 +69,7 @@ class Config(TypedDict):
 
 
 class NewConfig(TypedDict, total=False):
-    """A config to be."""
+    """A new config."""
 
     name: Any
     group: Any
@@ -118,20 +118,20 @@ class DeploymentChanges(TypedDict, total=False):
 
 
 class NewDeployment(DeploymentChanges, total=False):
-    """A deployment to be."""
+    """A new deployment."""
 
     server_id: Required[str]
     stack_user_project_id: str | None
 
 
 class ServerMetadata(TypedDict):
-    """The configs that a server is to apply."""
+    """The configs that a server has to apply."""
 
     metadata: list[ConfigDetail]
 
 
 async def list_configs(call: Call) -> Response:
-    """The configs of the project; of all projects where the policy allows it."""
+    """List the configs of the project, or of all projects if the policy allows it."""
     everywhere = _GLOBAL_TENANT.read(call.query)
     if everywhere:
         call.enforce("software_configs:global_index")
@@ -158,13 +158,13 @@ async def show_config(call: Call) -> Response:
 
 
 async def delete_config(call: Call) -> Response:
-    """Drop a config that no deployment refers to."""
+    """Delete a config that no deployment refers to."""
     await call.service.software.delete_config(call.caller, call.path["config_id"])
     return no_content()
 
 
 async def list_deployments(call: Call) -> Response:
-    """The deployments of the project, or those to one server."""
+    """List the deployments of the project, or those to one server."""
     page, server_id = _page(call), _SERVER_ID.read(call.query)
     found = await call.service.software.deployments(call.caller, server_id, page)
     if page.limit == 0:
@@ -188,7 +188,7 @@ async def show_deployment(call: Call) -> Response:
 
 
 async def update_deployment(call: Call) -> Response:
-    """Change a deployment, as its agent does after applying it."""
+    """Update a deployment, as its agent does after applying it."""
     changes = _fields(await call.document())
     deployment_id = call.path["deployment_id"]
     changed = await call.service.software.update_deployment(call.caller, deployment_id, changes)
@@ -196,13 +196,13 @@ async def update_deployment(call: Call) -> Response:
 
 
 async def delete_deployment(call: Call) -> Response:
-    """Drop a deployment."""
+    """Delete a deployment."""
     await call.service.software.delete_deployment(call.caller, call.path["deployment_id"])
     return no_content()
 
 
 async def metadata(call: Call) -> Response:
-    """The configs of a server's deployments."""
+    """List the configs of a server's deployments."""
     found = await call.service.software.metadata(call.caller, call.path["server_id"])
     return await list_response("metadata", (config.as_told() for config in found))
 

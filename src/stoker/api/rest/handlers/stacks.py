@@ -1,4 +1,4 @@
-"""Stacks: create, list, show, update, delete, and the documents that they are made of."""
+"""Stacks: create, list, show, update, delete, and show their documents."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Created(TypedDict):
 
 
 class CreatedStack(TypedDict):
-    """A stack that is being made."""
+    """A stack that is being created."""
 
     stack: Created
 
@@ -96,7 +96,7 @@ class StackAnswer(TypedDict):
 
 
 class DriftedValue(TypedDict):
-    """A property that a live object has with another value than was applied."""
+    """A property whose live value differs from the applied one."""
 
     name: str
     applied: Any
@@ -132,7 +132,7 @@ class DriftAnswer(TypedDict):
 
 
 async def create(call: Call) -> Response:
-    """Start making a stack."""
+    """Start creating a stack."""
     body = await call.document()
     name = stack_name(body)
     refuse_converge(body)
@@ -147,7 +147,7 @@ async def create(call: Call) -> Response:
 
 
 async def index(call: Call) -> Response:
-    """The caller's stacks, as the query wants them."""
+    """List the caller's stacks that match the query."""
     query = stack_query(call.query, call.api.settings.hidden_tags)
     if query.all_projects:
         call.enforce("stacks:global_index")
@@ -187,7 +187,7 @@ async def files(call: Call) -> Response:
 
 
 async def drift(call: Call) -> Response:
-    """What others have changed of the live objects, also of nested stacks. Not of Heat's API."""
+    """Show external changes of live objects, also of nested stacks. Not part of Heat's API."""
     found = await call.service.drift.report(call.caller, call.stack)
 
     def described() -> DriftAnswer:
@@ -198,12 +198,12 @@ async def drift(call: Call) -> Response:
 
 
 async def update(call: Call) -> Response:
-    """Start bringing a stack to what the body says."""
+    """Start an update of a stack to the input in the body."""
     return await _update(call, await call.document(), existing=False)
 
 
 async def patch(call: Call) -> Response:
-    """Start changing what the body names, and nothing else."""
+    """Start an update of the parts of a stack's input that are in the body."""
     body = await call.document()
     rule = "update_no_change" if changes_nothing(body) else "update_patch"
     call.enforce(f"stacks:{rule}")
@@ -211,7 +211,7 @@ async def patch(call: Call) -> Response:
 
 
 async def delete(call: Call) -> Response:
-    """Start deleting a stack; with a fingerprint, as long as that plan holds."""
+    """Start deleting a stack; with a fingerprint, only if that plan still holds."""
     plan = PLAN_FINGERPRINT.read(call.query)
     await call.service.operations.delete(call.caller, call.stack, plan)
     return no_content()

@@ -1,4 +1,4 @@
-"""Templates as such: validation, versions, functions."""
+"""Templates without a stack: validation, versions, functions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITH_CONDITION_FUNC = Flag("with_condition_func", "With the functions of conditi
 
 
 class Validated(TypedDict):
-    """What a template says of itself."""
+    """The description, parameters and environment of a template."""
 
     Description: str
     Parameters: Mapping[str, Mapping[str, Any]]
@@ -35,7 +35,7 @@ class Validated(TypedDict):
 
 
 class TemplateVersion(TypedDict):
-    """A version in which templates can be written."""
+    """A version of the template language."""
 
     version: str
     type: str
@@ -62,15 +62,15 @@ class FunctionList(TypedDict):
 
 
 _ORDINARY = VALIDATION_FAILED
-# Errors that a client may ask to ignore: that the cloud lacks the service of a type, which
-# validation does not check here.
+# Errors that a client may request to ignore: only a missing service for a type, which validation
+# does not check here.
 _IGNORABLE = frozenset({"99001"})
 
 
 async def validate(call: Call) -> Response:
-    """The parameters and environment of a template, or all that is wrong with it (400).
+    """Show the parameters and environment of a template, or all its faults (400).
 
-    Warnings come on demand only: clients know the answer's keys.
+    Warnings are included on demand only, because clients know the response's keys.
     """
     show_nested = _SHOW_NESTED.read(call.query)
     ignored = _IGNORE_ERRORS.read(call.query)
@@ -99,12 +99,12 @@ def _check_ignorable(codes: list[str]) -> None:
 
 
 async def list_versions(call: Call) -> Response:
-    """The versions in which templates can be written."""
+    """List the versions of the template language."""
     return json_response({"template_versions": call.api.catalogue.template_versions()})
 
 
 async def list_functions(call: Call) -> Response:
-    """The functions of a version; condition functions on demand."""
+    """List the functions of a version; condition functions on demand."""
     functions = call.api.catalogue.template_functions(
         call.path["version"], with_conditions=WITH_CONDITION_FUNC.read(call.query)
     )
@@ -112,9 +112,9 @@ async def list_functions(call: Call) -> Response:
 
 
 def _as_bad_request(diagnostics: Iterable[Diagnostic], *, show_nested: bool) -> list[Diagnostic]:
-    """The findings under the name that the validate call, unlike others, has for ordinary ones.
+    """Return the findings with the error type that only the validate call uses.
 
-    Those in nested templates keep their names if the nested stacks were requested, as in Heat.
+    Those in nested templates keep their types if the nested stacks were requested, as in Heat.
     """
     return [
         replace(d, error_type=BAD_REQUEST)

@@ -1,4 +1,4 @@
-"""Choosing the version of the API from the path or the ``Accept`` header."""
+"""Chooses the version of the API by the path or the ``Accept`` header."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Versioned(Struct, frozen=True):
 
 
 class ListVersions:
-    """The client is told which versions there are."""
+    """The client gets a list of the versions."""
 
 
 class UnknownPath:
-    """A path that belongs to no version."""
+    """The path belongs to no version."""
 
 
 def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
@@ -43,11 +43,11 @@ def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
 
 
 def document(links: Links) -> dict[str, Any]:
-    """The list of versions."""
+    """Return the list of versions."""
     here = [link(links.version, "self")]
     return {"versions": [{"id": "v1.0", "status": "CURRENT", "links": here}]}
 
 
 def _is_ours(match: re.Match[str]) -> bool:
-    # compared as text: a path may have more digits than Python turns into a number
+    # Compare as text: a path may have more digits than Python converts to a number.
     return match[1].lstrip("0") == "1" and not (match[2] or "").strip("0")

@@ -1,1 +1,1 @@
-"""Readers of paths, queries and bodies."""
+"""Parsers of paths, queries and bodies."""

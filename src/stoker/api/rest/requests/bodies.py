@@ -1,4 +1,4 @@
-"""From the body of a create, update, preview or validate request to a request of the engine."""
+"""Turns the body of a create, update, preview or validate request into a StackRequest."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ Body = Mapping[str, Any]
 async def stack_request(
     call: Call, body: Body, *, name: str | None = None, existing: bool = False
 ) -> StackRequest:
-    """The request that a body makes.
+    """Return the request in a body.
 
-    ``existing`` says that the template may be left out. Raises refusals (400) for fields of the
-    wrong shape; the content of template and environment is the engine's business.
+    With ``existing``, the template is optional. Raises RequestError (400) for fields of the wrong
+    shape; the engine checks the contents of template and environment.
     """
     existing = existing or bool(_optional_flag(body, "existing"))
     template, template_file = await _template(call, body, required=not existing)
@@ -55,7 +55,7 @@ async def stack_request(
 
 
 def stack_name(body: Body) -> str:
-    """The name of the stack to be; raises a refusal (400) where there is none."""
+    """Return the name of the new stack. Raises RequestError (400) if there is none."""
     if "stack_name" not in body:
         raise bad_request("No stack name specified: the request has no stack_name.")
     name = body["stack_name"]
@@ -65,7 +65,7 @@ def stack_name(body: Body) -> str:
 
 
 def refuse_converge(body: Body) -> None:
-    """Raise a refusal (400) if a request for a new stack asks to converge."""
+    """Raise RequestError (400) if a request for a new stack asks to converge."""
     if "converge" in body:
         raise bad_request("converge is for updates; a new stack has nothing to converge with.")
 

@@ -22,9 +22,9 @@ PAGE: tuple[Parameter, ...] = (LIMIT, MARKER, SORT_KEYS, SORT_DIR)
 
 
 def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, str]) -> Page:
-    """The page that a query asks for: the newest entries first, or in ascending order of its keys.
+    """Return the requested page: newest entries first, or in ascending order of its sort keys.
 
-    Sort keys that do not exist are ignored.
+    Unknown sort keys are ignored.
     """
     wanted = (aliases.get(key, key) for key in SORT_KEYS.read(query))
     keys = tuple(key for key in wanted if key in sort_keys)
@@ -40,7 +40,7 @@ def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, 
 def next_page(
     query: QueryParams, page: Page, count: int, last: str | None, address: str
 ) -> dict[str, Any]:
-    """The member ``links`` with the address of the next page; nothing unless this page is full."""
+    """Return the member ``links`` with the URL of the next page; empty unless this page is full."""
     if last is None or page.limit is None or count != page.limit:
         return {}
     parameters = [(key, value) for key, value in query.multi_items() if key != "marker"]

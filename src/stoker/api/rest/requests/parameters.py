@@ -1,4 +1,4 @@
-"""Parameters of queries: each is declared once, and that is how it is read and described."""
+"""Parameters of queries. One declaration is used to parse and to describe each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Parameter(Struct, frozen=True):
     description: str  # for the document of the API, with the default
 
     def schema(self) -> dict[str, Any]:
-        """Its values, as a JSON schema."""
+        """Return the JSON schema of its values."""
         return {"type": "string"}
 
 
@@ -28,11 +28,11 @@ class Flag(Parameter, frozen=True):
     default: bool = False
 
     def schema(self) -> dict[str, Any]:
-        """A boolean."""
+        """Return the schema of a boolean."""
         return {"type": "boolean", "default": self.default}
 
     def read(self, query: QueryParams) -> bool:
-        """Return the value; refuses (400) other words."""
+        """Return the value. Rejects other words (400)."""
         return flag(self.name, query[self.name]) if self.name in query else self.default
 
 
@@ -40,11 +40,11 @@ class Number(Parameter, frozen=True):
     """An integer from 0."""
 
     def schema(self) -> dict[str, Any]:
-        """A number."""
+        """Return the schema of a number."""
         return {"type": "integer", "minimum": 0, "maximum": LARGEST}
 
     def read(self, query: QueryParams) -> int | None:
-        """Return the value, or None; refuses (400) other numbers."""
+        """Return the value, or None. Rejects other numbers (400)."""
         return whole_number(self.name, query[self.name]) if self.name in query else None
 
 
@@ -52,21 +52,21 @@ class Text(Parameter, frozen=True):
     """A text."""
 
     def read(self, query: QueryParams) -> str | None:
-        """The value, or None where there is none."""
+        """Return the value, or None if it is not given."""
         return query.get(self.name)
 
 
 class Choice(Parameter, frozen=True):
-    """One of a few words; the first counts where none is given."""
+    """One of a few words; the first is the default."""
 
     words: tuple[str, ...]
 
     def schema(self) -> dict[str, Any]:
-        """The words."""
+        """Return the schema of the words."""
         return {"type": "string", "enum": list(self.words), "default": self.words[0]}
 
     def read(self, query: QueryParams) -> str:
-        """The word; refuses (400) any other."""
+        """Return the word. Rejects any other (400)."""
         word = query.get(self.name, self.words[0])
         if word not in self.words:
             known = " or ".join(f'"{each}"' for each in self.words)
@@ -78,9 +78,9 @@ class Texts(Parameter, frozen=True):
     """Texts: the parameter may be repeated."""
 
     def schema(self) -> dict[str, Any]:
-        """A list."""
+        """Return the schema of a list."""
         return {"type": "array", "items": {"type": "string"}}
 
     def read(self, query: QueryParams) -> tuple[str, ...]:
-        """All values."""
+        """Return all values."""
         return tuple(query.getlist(self.name))

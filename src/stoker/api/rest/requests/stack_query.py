@@ -1,4 +1,4 @@
-"""Reading the query of a list of stacks. Keys that mean nothing are ignored, as clients expect."""
+"""Parses the query of a list of stacks. Unknown keys are ignored, as clients expect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ACTIONS = (
 )  # fmt: skip
 _SORT_KEYS = ("stack_name", "stack_status", "creation_time", "updated_time")
 _MOST_TAGS = 100
-# Characters; the longest are those that the CloudFormation API makes of a key and a value.
+# Characters; the longest tags are made by the CloudFormation API from a key and a value.
 _LONGEST_TAG = 400
 _SORT_ALIASES = {"name": "stack_name", "status": "stack_status"}
 _SHOW_DELETED = Flag("show_deleted", "With deleted stacks.")
@@ -46,7 +46,7 @@ _GLOBAL_TENANT = Flag("global_tenant", "Those of all projects; a policy of its o
 
 
 def _spellings(name: str, words: str) -> tuple[Texts, ...]:
-    """A key in Heat's spelling, and in openstacksdk's."""
+    """Return a key in Heat's spelling, and in that of openstacksdk."""
     return tuple(Texts(each, words) for each in dict.fromkeys((name, name.replace("_", "-"))))
 
 
@@ -62,9 +62,9 @@ STACK_QUERY: tuple[Parameter, ...] = (
 
 
 def stack_query(query: QueryParams, hidden_tags: Sequence[str]) -> StackQuery:
-    """The list that a query asks for; raises refusals (400) for values of the wrong shape.
+    """Return the requested list. Raises RequestError (400) for values of the wrong shape.
 
-    Stacks with one of ``hidden_tags`` are left out unless the query wants them.
+    Stacks with one of ``hidden_tags`` are left out unless the query includes them.
     """
     show_hidden = _SHOW_HIDDEN.read(query)
     unwanted = () if show_hidden else tuple(hidden_tags)
@@ -105,7 +105,7 @@ def _keep(found: dict[str, list[str]], field: str, value: str) -> None:
 
 
 def _tags(query: QueryParams, spellings: Sequence[Texts]) -> tuple[str, ...]:
-    """The tags of a key, however it is spelled."""
+    """Return the tags of a key in all its spellings."""
     tags = tuple(
         tag for key in spellings for text in key.read(query) for tag in text.split(",") if tag
     )

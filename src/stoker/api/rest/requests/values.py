@@ -1,4 +1,4 @@
-"""Reading single values out of queries and bodies, strictly, with one wording for refusals."""
+"""Parses single values of queries and bodies strictly, with the same error texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _FLAGS = {"true": True, "false": False}
 
 
 def flag(name: str, value: Any) -> bool:
-    """A boolean: ``true`` or ``false`` in any case, or a JSON boolean. Refuses all else (400)."""
+    """Return a boolean: ``true`` or ``false`` in any case, or a JSON boolean.
+
+    Rejects other values (400).
+    """
     found = _FLAGS.get(str(value).lower()) if isinstance(value, str | bool) else None
     if found is None:
         raise bad_request(
@@ -25,7 +28,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """An integer from 0 to 2147483647, also as text. Refuses all else (400)."""
+    """Return an integer from 0 to 2147483647, also given as text. Rejects others (400)."""
     text = str(value)
     if isinstance(value, bool) or not isinstance(value, str | int) or not _INTEGER.match(text):
         raise bad_request(f"Only integer is acceptable by '{name}'. It is {value!r}.")
@@ -38,7 +41,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def optional_text(body: Mapping[str, Any], name: str) -> str | None:
-    """A text of the body, or None. Refuses other types (400)."""
+    """Return a text of the body, or None. Rejects other types (400)."""
     value = body.get(name)
     if value is not None and not isinstance(value, str):
         raise bad_request(f"{name} must be a string, not {type(value).__name__}.")
