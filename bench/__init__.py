@@ -1,1 +1,1 @@
-"""How fast the service is, and what it needs. Run with ``make bench``."""
+"""Measurements of the speed and memory of the service. Run with ``make bench``."""

@@ -1,6 +1,6 @@
 """``python -m bench``: measures everything and prints one table, beside the targets.
 
-``python -m bench --quick`` leaves out what takes minutes.
+``python -m bench --quick`` leaves out measurements that take minutes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CREATE_TARGETS = {1_000: 5.0, 10_000: 50.0}
 
 
 def evaluations(counts: list[int]) -> Iterator[Row]:
-    """The template language alone."""
+    """Measure the template language without an engine."""
     for count in counts:
         found = measured(120, "evaluate", str(count))
         memory = found.pop("memory", None)
@@ -29,7 +29,7 @@ def evaluations(counts: list[int]) -> Iterator[Row]:
 
 
 def operations(counts: list[int]) -> Iterator[Row]:
-    """Operations on one stack, in process."""
+    """Measure operations on one stack, in this process."""
     for count in counts:
         found = measured(60 + count / 25, "engine", "layers", str(count))
         of = f"{count:,} layered resources"
@@ -61,7 +61,7 @@ def operations(counts: list[int]) -> Iterator[Row]:
 
 
 def shapes(quick: bool) -> Iterator[Row]:
-    """A chain, and a tree of nested stacks."""
+    """Measure a chain of resources, and a tree of nested stacks."""
     found = measured(60, "engine", "chain", "100")
     each = found["create"] / 100 if found else None
     yield Row(
@@ -84,7 +84,7 @@ def shapes(quick: bool) -> Iterator[Row]:
 
 
 def services(quick: bool) -> Iterator[Row]:
-    """What a running service answers."""
+    """Measure a running service over HTTP."""
     found = measured(120, "service", "start", "5")
     yield Row("stoker serve: ready, the first time", found.get("first"), 1.5)
     yield Row("stoker serve: ready, again", found.get("again"), 1.5, memory=found.get("memory"))
@@ -120,7 +120,7 @@ def services(quick: bool) -> Iterator[Row]:
 
 
 def engines(quick: bool) -> Iterator[Row]:
-    """Engines that share the work on a PostgreSQL."""
+    """Measure engines that share the work on a PostgreSQL."""
     tries = "3" if quick else "20"
     for kind, what, target in (("killed", "kill -9", 10.0), ("ended", "a graceful stop", 3.0)):
         found = measured(600, "engines", kind, tries)
@@ -135,7 +135,8 @@ def engines(quick: bool) -> Iterator[Row]:
             by = "SQLite" if number == 0 else f"PostgreSQL, engines: {number}"
             yield Row(f"create {int(count):,} {what}, {by}", took, limit)
             if took is not None and number < 2:
-                # 70 % of the speed of SQLite, then no loss but for what a measurement differs
+                # One engine may have 70 % of the speed of SQLite. More engines must not be slower,
+                # apart from the spread of measurements.
                 limit = took / 0.7 if number == 0 else took * 1.1
     beside = f"beside {1_000 if quick else 10_000:,} resources of another project"
     for among, where in (("0", "one process"), ("2", "PostgreSQL, engines: 2")):
@@ -147,7 +148,7 @@ def engines(quick: bool) -> Iterator[Row]:
 
 
 def main() -> int:
-    """Measure all, print the table; the exit code is 1 when a measurement failed."""
+    """Measure everything and print the table. The exit code is 1 if a measurement failed."""
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("--quick", action="store_true", help="leave out what takes minutes")
     quick = parser.parse_args().quick

@@ -1,9 +1,9 @@
-"""``python -m bench.compare CHECKOUT``: measures this checkout and another one by turns.
+"""``python -m bench.compare CHECKOUT``: measures this checkout and another one in turns.
 
-The other checkout is a directory with an environment of its own (``make setup`` there). By turns,
-because a machine that slows down then slows down both. The fastest run of each counts; a ratio
-below 1 says that this checkout is faster. Services are measured by the clients of this checkout.
-Modules are compiled once, as in an installation, also where the environment forbids it.
+The other checkout is a directory with its own environment (``make setup`` there). They take turns
+so that a machine that slows down affects both. The fastest run of each counts; a ratio below 1
+means that this checkout is faster. Services are measured by the clients of this checkout. Modules
+are compiled once, as in an installation, even if the environment forbids it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTEC
 
 
 def measured(checkout: Path, measurement: Sequence[str]) -> dict[str, float]:
-    """The figures of one measurement in one checkout; empty if it failed."""
+    """Return the figures of one measurement in one checkout; empty if it failed."""
     python = checkout / ".venv" / "bin" / "python"
     command = [str(python), "-m", f"bench.{measurement[0]}", *measurement[1:]]
     where = HERE if measurement[0] == "service" else checkout
@@ -62,13 +62,13 @@ def measured(checkout: Path, measurement: Sequence[str]) -> dict[str, float]:
 
 
 def fastest(runs: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The smallest value of each figure."""
+    """Return the smallest value of each figure."""
     figures = {name for run in runs for name in run}
     return {name: min(run[name] for run in runs if name in run) for name in sorted(figures)}
 
 
 def rows(other: Path, measurements: Sequence[Sequence[str]], runs: int) -> Iterator[str]:
-    """One line for each figure."""
+    """Yield one line for each figure."""
     yield f"{'measurement':<28}{'figure':<16}{'other':>10}{'this':>10}{'ratio':>8}"
     for measurement in measurements:
         ours, theirs = [], []

@@ -1,4 +1,4 @@
-"""Where a measurement keeps its database: in a file of SQLite, or on a server of PostgreSQL."""
+"""Databases for measurements: a file of SQLite, or on a server of PostgreSQL."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from contextlib import contextmanager
 
 import sqlalchemy as sa
 
-PRIVATE = "postgresql"
-"""Stands for a server that is started for the measurement, and commits as SQLite does."""
+PRIVATE = "postgresql"  # a server that is started for the measurement, and commits as SQLite does
+# A power failure may lose the last commits, as with SQLite in this service.
 AS_SQLITE = ("fsync=on", "synchronous_commit=off")
-"""A power failure may lose the last commits, and nothing else: so does SQLite in this service."""
 
 
 def add_option(parser: argparse.ArgumentParser) -> None:
-    """The option that says where."""
+    """Add the option for the database."""
     parser.add_argument(
         "--database",
         metavar="URL",
@@ -28,11 +27,11 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def empty_database(where: str | None) -> Iterator[str | None]:
-    """The URL of an empty database; None for a file of SQLite."""
+    """Yield the URL of an empty database; None for a file of SQLite."""
     if where is None:
         yield None
     elif where == PRIVATE:
-        # pytest comes with it: 7 MiB, which would count as the engine's where nobody asks for it
+        # Import it only here. It imports pytest, whose 7 MiB would count as memory of the engine.
         tests = importlib.import_module("tests.postgresql")
         with tests.server(AS_SQLITE) as running:
             yield running.new()

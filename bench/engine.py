@@ -1,4 +1,4 @@
-"""Times operations on one large stack: engine and store in this process, no HTTP.
+"""Times operations on one large stack: engine and store in this process, without HTTP.
 
 Run: ``python -m bench.engine {layers,chain,tree} COUNT [--database URL]``. Prints seconds by
 operation, as JSON.
@@ -45,7 +45,7 @@ Result = TypeVar("Result")
 
 
 class NoCloud:
-    """All that the engine asks of a cloud, by types that need none."""
+    """The ports of an engine for a cloud, for types that need none."""
 
     def __init__(self) -> None:
         self._computing = FairThreads()
@@ -106,7 +106,7 @@ class NoCloud:
 
 
 def ports_on(store: SqlStore, clock: Clock, types: Registry | None = None) -> Ports:
-    """What an engine gets that needs no cloud."""
+    """Return the ports of an engine without a cloud."""
     cloud = NoCloud()
     return Ports(
         store=store,
@@ -123,7 +123,7 @@ def ports_on(store: SqlStore, clock: Clock, types: Registry | None = None) -> Po
 
 
 class Bench:
-    """An engine with a store in a directory, and how long it took for what."""
+    """An engine with a store in a directory, and the measured seconds by name."""
 
     def __init__(
         self, directory: Path, types: Registry | None = None, database: str | None = None
@@ -136,7 +136,7 @@ class Bench:
         self.seconds: dict[str, float] = {}
 
     async def timed(self, name: str, work: Awaitable[Result]) -> Result:
-        """Await something, then the end of what it started."""
+        """Await work, then the end of all operations that it started."""
         begin = time.perf_counter()
         result = await work
         await self.dispatch.idle()
@@ -144,7 +144,7 @@ class Bench:
         return result
 
     async def check(self, address: StackAddress, wanted: str) -> None:
-        """Raises RuntimeError when the last operation did not end as it should."""
+        """Raise RuntimeError unless the last operation has ended with the wanted status."""
         stack = await self.opened.store.stack(address.id)
         assert stack is not None
         if f"{stack.action}_{stack.status}" != wanted:
@@ -152,13 +152,13 @@ class Bench:
 
 
 def with_one_changed(wanted: dict[str, Any]) -> dict[str, Any]:
-    """The same template with another value in its last resource."""
+    """Return the template with another value in its last resource."""
     *_, last = wanted["resources"]
     return {**wanted, "resources": {**wanted["resources"], last: resource_of("changed")}}
 
 
 async def measure(bench: Bench, wanted: dict[str, Any]) -> None:
-    """One stack from its creation to its end."""
+    """Measure one stack from its create to its delete."""
     files = {"child.yaml": child()}
     request = StackRequest(name="bench", template=wanted, files=files)
     if "n0" not in wanted["resources"]:

@@ -1,8 +1,8 @@
-"""Times engines that share the work on a PostgreSQL, each a process of its own; no HTTP, no cloud.
+"""Times engines that share the work on a PostgreSQL, one process each; no HTTP, no cloud.
 
-Run: ``python -m bench.engines {stacks,tree,killed,ended} COUNT [--engines N]
-[--database URL]``. This process accepts; with ``--engines 0`` it drives as well, on SQLite unless
-a database is named. Prints seconds, as JSON.
+Run: ``python -m bench.engines {stacks,tree,killed,ended} COUNT [--engines N] [--database URL]``.
+This process accepts requests; with ``--engines 0`` it drives stacks as well, on SQLite unless a
+database is named. Prints seconds, as JSON.
 """
 
 from __future__ import annotations
@@ -39,8 +39,7 @@ from stoker.server.scheduling import StackScheduler, StandaloneScheduler
 from stoker.store.opening import OpenStore
 
 KEY = "the key of all processes of a measurement"
-AT_ONCE = 16
-"""Requests that are under way together when many are made."""
+AT_ONCE = 16  # concurrent requests in measurements of many
 SMALL = template({"r": {"type": "OS::Heat::TestResource"}})
 _WORKERS = sa.text("SELECT id FROM procrastinate_workers")
 _DRIVEN_BY = sa.text(
@@ -56,7 +55,10 @@ _HOW_FAR = sa.text(
 async def process(
     url: str | None, *, drives: bool
 ) -> AsyncIterator[tuple[OpenStore, StackScheduler, Service]]:
-    """What one process of the service has, the APIs aside. Without a URL it is alone."""
+    """Run the parts of one service process, without the APIs.
+
+    Without a URL, it is the only process.
+    """
     name = str(uuid.uuid4())
     with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
         member = None if url is None else name
@@ -80,7 +82,7 @@ async def process(
 
 
 async def drive(url: str) -> None:
-    """Be an engine until SIGTERM."""
+    """Run an engine until SIGTERM."""
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     async with process(url, drives=True):
@@ -89,7 +91,7 @@ async def drive(url: str) -> None:
 
 
 class Crew:
-    """Engines, and who has work for them."""
+    """Engine processes, and the service that gives them work."""
 
     def __init__(self, opened: OpenStore, service: Service, url: str | None) -> None:
         self._opened = opened
@@ -97,17 +99,16 @@ class Crew:
         self.service = service
         self.store = opened.store
         self._database = sa.create_engine(url, isolation_level="AUTOCOMMIT") if url else None
-        self._engines: dict[int, asyncio.subprocess.Process] = {}
-        """By the number that the library gives the worker of each."""
+        self._engines: dict[int, asyncio.subprocess.Process] = {}  # by the worker id of the queue
 
     def ask(self, statement: sa.TextClause, **values: object) -> Sequence[Any]:
-        """What the database says."""
+        """Return the rows of a statement."""
         assert self._database is not None
         with self._database.connect() as connection:
             return connection.execute(statement, values).all()
 
     async def add(self) -> None:
-        """One more engine; returns when it takes turns."""
+        """Start one more engine; return when it acquires turns."""
         assert self._url is not None
         before = {each.id for each in self.ask(_WORKERS)}
         command = (sys.executable, "-m", "bench.engines", "drive", "--database", self._url)
@@ -129,12 +130,12 @@ class Crew:
         await asyncio.gather(*(engine.wait() for engine in self._engines.values()))
 
     async def create(self, name: str, wanted: Mapping[str, Any]) -> str:
-        """Have a stack made; returns its id."""
+        """Start creating a stack; return its id."""
         request = StackRequest(name=name, template=wanted, files={"child.yaml": child()})
         return (await self.service.operations.create(CALLER, request)).id
 
     async def is_done(self, stack_id: str) -> bool:
-        """Return whether it is made."""
+        """Return whether the stack is complete. Raises RuntimeError if it has failed."""
         stack = await self.store.stack(stack_id)
         assert stack is not None
         if stack.status is Status.FAILED:
@@ -142,21 +143,21 @@ class Crew:
         return stack.status is Status.COMPLETE
 
     async def rests(self) -> bool:
-        """Return whether nothing is under way."""
+        """Return whether no operation is open."""
         return not await self._opened.state.open_operations()
 
     async def driven_by(self, stack_id: str) -> Sequence[int]:
-        """The worker that drives a stack, if one does."""
+        """Return the worker that drives a stack, if there is one."""
         return [row.worker_id for row in self.ask(_DRIVEN_BY, stack=stack_id)]
 
     async def how_far(self, stack_id: str) -> tuple[int, int]:
-        """How often a stack was taken, and its latest event."""
+        """Return the fencing token of a stack, and the number of its latest event."""
         [row] = self.ask(_HOW_FAR, stack=stack_id)
         return tuple(row)
 
 
 async def until(claim: Callable[[], Awaitable[Any]], every: float = 0.02) -> Any:
-    """Return when a claim is true, with what it says."""
+    """Poll a claim until its result is true, and return the result."""
     while True:
         if found := await claim():
             return found
@@ -164,7 +165,7 @@ async def until(claim: Callable[[], Awaitable[Any]], every: float = 0.02) -> Any
 
 
 async def stacks(crew: Crew, count: int) -> dict[str, float]:
-    """So many small stacks."""
+    """Measure the create of ``count`` small stacks."""
     names = iter([f"s{number}" for number in range(count)])
 
     async def create_some() -> None:
@@ -179,7 +180,7 @@ async def stacks(crew: Crew, count: int) -> dict[str, float]:
 
 
 async def nested(crew: Crew, count: int) -> dict[str, float]:
-    """A tree of so many nested stacks."""
+    """Measure the create of a tree of ``count`` nested stacks."""
     begin = time.perf_counter()
     stack_id = await crew.create("tree", tree(count))
     await until(crew.rests)
@@ -189,7 +190,7 @@ async def nested(crew: Crew, count: int) -> dict[str, float]:
 
 
 async def taken_over(crew: Crew, stack_id: str, how: int) -> float:
-    """Seconds from the end of the engine that drives a stack to what another one does on it."""
+    """Return the seconds from the end of a stack's engine to the next event by another one."""
     [worker] = await until(lambda: crew.driven_by(stack_id))
     token, _ = await crew.how_far(stack_id)
     begin = time.perf_counter()
@@ -208,7 +209,7 @@ async def taken_over(crew: Crew, stack_id: str, how: int) -> float:
 
 
 def fail_over(how: int) -> Callable[[Crew, int], Awaitable[dict[str, float]]]:
-    """The same so many times, by a signal."""
+    """Return the measurement of ``count`` such changes of the engine, by a signal."""
 
     async def measure(crew: Crew, count: int) -> dict[str, float]:
         slow = chain(1000)

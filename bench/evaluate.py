@@ -23,12 +23,11 @@ from stoker.template.document import Template, parse
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Inputs
 
-WIDTH = 100
-"""Resources in a layer: each refers to one in the layer before."""
+WIDTH = 100  # resources in a layer; each refers to one in the layer before
 
 
 def layered(count: int) -> dict[str, Any]:
-    """A template in layers, with references, attributes, text functions and a condition."""
+    """Return a template in layers, with references, attributes, text functions and a condition."""
     resources = {}
     for number in range(count):
         value: Any = {
@@ -74,7 +73,7 @@ class Known:
 
 
 def measure(count: int) -> dict[str, float]:
-    """Seconds of the processor for each part of an evaluation."""
+    """Return the CPU seconds of each part of an evaluation."""
     data = layered(count)
     as_yaml = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
     as_json = json.dumps(data)
@@ -108,8 +107,9 @@ def measure(count: int) -> dict[str, float]:
 
 
 def _memory(text: str, types: Registry) -> float:
-    """MiB at the peak while a text is parsed and validated, beyond what there was before."""
+    """Return the additional MiB at the peak while a text is parsed and validated."""
     gc.collect()
+    # The peak of a process never falls, so measure in a child.
     reader, writer = os.pipe()
     if not os.fork():
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,7 +1,7 @@
-"""Fills a PostgreSQL as an installation of years has filled it, with statements of the server.
+"""Fills a PostgreSQL like an installation that is years old, with statements of the server.
 
-Every fifth stack is of one large project, every tenth has two nested ones, every tenth was deleted.
-What happened is in the order of time, so the events of one stack lie far apart.
+Every fifth stack belongs to one large project, every tenth has two nested ones, and every tenth was
+deleted. Events are in order of time, so the events of one stack are far apart.
 """
 
 from __future__ import annotations
@@ -18,35 +18,32 @@ from stoker.store.schema import tables
 from stoker.store.sql.encryption import Cipher
 
 RESOURCES_OF_STACK = 20
-LARGE = "p0"
-"""The project with a fifth of all stacks."""
+LARGE = "p0"  # the project with a fifth of all stacks
 PROJECTS = 200
 DAY = 86_400.0
-_AT_ONCE = 500_000
-"""Rows in one statement, so that it is seen to go on."""
+_AT_ONCE = 500_000  # rows in one statement, so that its progress is visible
 
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is."""
+    """The size of an installation."""
 
     resources: int
     events: int
 
     @property
     def stacks(self) -> int:
-        """Those that have been deleted among them."""
+        """Return the number of stacks, deleted ones included."""
         return self.resources // RESOURCES_OF_STACK
 
 
 def id_of(kind: str, number: int | str) -> str:
-    """SQL that makes the id of a row."""
+    """Return SQL for the id of a row."""
     return f"md5('{kind}' || {number})::uuid::text"
 
 
 _PROJECT = f"CASE WHEN n % 5 = 0 THEN '{LARGE}' ELSE 'p' || (n % {PROJECTS - 1} + 1) END"
-_OPEN = "n % 25 = 3"
-"""Of each 25 stacks one has something to do."""
+_OPEN = "n % 25 = 3"  # one of 25 stacks has an open operation
 _ROOT = "n - n % 10"
 _NESTED = "n % 10 IN (1, 2)"
 _DELETED = "n % 10 = 9"
@@ -160,7 +157,7 @@ _EVENTS = f"""
 
 
 def fill(database: sa.Engine, cipher: Cipher, size: Size) -> Mapping[str, float]:
-    """Fill an empty database; returns the seconds that each table took."""
+    """Fill an empty database; return the seconds for each table."""
     secret = cipher.encrypt({f"property{n}": f"value {n} of a server" for n in range(10)})
     common: dict[str, Any] = {"now": time.time(), "secret": secret, "stacks": size.stacks}
     each = {**common, "each": RESOURCES_OF_STACK, "events": size.events}
@@ -168,7 +165,7 @@ def fill(database: sa.Engine, cipher: Cipher, size: Size) -> Mapping[str, float]
     late = [*tables.events.indexes, *tables.resources.indexes]
     with database.begin() as connection:
         for index in late:
-            index.drop(connection, checkfirst=True)  # to make them at the end is quicker
+            index.drop(connection, checkfirst=True)  # creating them at the end is faster
     begun = time.monotonic()
     with database.begin() as connection:
         connection.execute(typed(_CONTENTS), {name: common[name] for name in ("secret", "stacks")})
@@ -193,14 +190,14 @@ _TYPES: Mapping[str, Any] = {"now": sa.Float(), "secret": sa.Text()}
 
 
 def typed(statement: str) -> sa.TextClause:
-    """A statement, of whose parameters the server is told the types."""
+    """Return a statement with typed parameters."""
     names = names_in(statement)
     named = [sa.bindparam(name, type_=_TYPES.get(name, sa.Integer())) for name in names]
     return sa.text(statement).bindparams(*named)
 
 
 def names_in(statement: str) -> set[str]:
-    """The parameters of a statement."""
+    """Return the names of a statement's parameters."""
     return set(re.findall(r"(?<!:):([a-z]+)", statement))
 
 

@@ -1,4 +1,4 @@
-"""Measurements as processes of their own, each bounded in time, and the table of their results."""
+"""Runs measurements as processes with a timeout, and prints the table of their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def print_json(figures: Mapping[str, float]) -> None:
-    """What a measurement prints at its end."""
+    """Print the figures of a measurement for :func:`measured`."""
     print(json.dumps(dict(figures)))
 
 
@@ -24,11 +24,10 @@ class Row:
     target: float | None = None
     unit: str = "s"
     elsewhere: str = ""
-    memory: float | None = None
-    """MiB at the peak, of the process that did the work."""
+    memory: float | None = None  # peak in MiB of the process that did the work
 
     def cells(self) -> tuple[str, ...]:
-        """The line as text, cell by cell."""
+        """Return the cells of the line as text."""
         return (
             self.work,
             "failed" if self.figure is None else _number(self.figure, self.unit),
@@ -58,7 +57,7 @@ HEADINGS = ("work", "measured", "target", "met", "memory", "known figures elsewh
 
 
 def table(rows: Sequence[Row]) -> str:
-    """All rows under headings, in columns."""
+    """Return all rows under headings, in columns."""
     cells = [HEADINGS, *(row.cells() for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
@@ -73,7 +72,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def measured(seconds: float, module: str, *arguments: str) -> dict[str, Any]:
-    """What a measurement found; empty when it failed or took longer than so many seconds."""
+    """Return the figures of a measurement; empty if it failed or exceeded ``seconds``."""
     command = [sys.executable, "-m", f"bench.{module}", *arguments]
     what = " ".join(command[2:])
     print(f"... {what}", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""``python -m bench.scale``: how long questions and bites of work take in a large installation.
+"""``python -m bench.scale``: times queries and steps of background work in a large installation.
 
 It fills a PostgreSQL of its own with a million resources and ten million events, which takes some
-minutes and 12 GB of disk; ``--resources`` and ``--events`` make it smaller, ``--database`` takes an
+minutes and 12 GB of disk. ``--resources`` and ``--events`` make it smaller. ``--database`` names an
 empty database elsewhere, or one that was filled before.
 """
 
@@ -35,14 +35,12 @@ from stoker.store.store import SqlStore
 
 KEY = b"MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 TIMES = 15
-TARGET = 0.1
-"""Seconds, for the median."""
-Work = Callable[[int], Awaitable[object]]
-"""Asks something; the number says of which stack."""
+TARGET = 0.1  # seconds, for the median
+Work = Callable[[int], Awaitable[object]]  # runs a query; the number selects a stack
 
 
 class Installation:
-    """The store of one process on a database that is full."""
+    """The store of one process on a filled database."""
 
     def __init__(self, database: sa.Engine) -> None:
         self.database = database
@@ -63,14 +61,17 @@ class Installation:
             connection.commit()
 
     def at(self, n: int, kind: int = 6) -> str:
-        """The id of a stack of the large project that is at rest, unless ``kind`` says else."""
+        """Return the id of a stack at rest in the large project.
+
+        ``kind`` selects stacks in another state.
+        """
         number = (n * 9973 % self.stacks) // 50 * 50 + kind
         with self.database.connect() as connection:
             made = sa.text("SELECT md5('s' || CAST(:n AS text))::uuid::text")
             return str(connection.execute(made, {"n": str(number)}).scalar_one())
 
     def read(self, statement: str, **values: Any) -> Work:
-        """A statement of the job queue, rolled back."""
+        """Return a query that runs a statement of the job queue and rolls it back."""
 
         async def ask(_: int) -> None:
             def look() -> None:
@@ -83,7 +84,7 @@ class Installation:
 
 
 def questions(here: Installation) -> Mapping[str, Work]:
-    """What users and clients ask."""
+    """Return the queries of users and clients."""
     store = here.store
     ids = [here.at(n) for n in range(TIMES)]
     page = StackQuery(page=Page(limit=100))
@@ -134,7 +135,7 @@ def _input_of(here: Installation, stack_id: str) -> str:
 
 
 def work(here: Installation) -> Mapping[str, Work]:
-    """What the service itself asks and writes, beside the work on stacks."""
+    """Return the queries and writes of the service itself, beside the work on stacks."""
     store, now = here.store, here.now
 
     async def create(_: int) -> None:
@@ -178,7 +179,7 @@ def work(here: Installation) -> Mapping[str, Work]:
 
 
 async def timed(name: str, do: Work) -> Row:
-    """The median of the times that something takes, and the longest."""
+    """Return the median duration of a query, and the longest."""
     taken = []
     for n in range(TIMES):
         begun = time.perf_counter()
@@ -189,13 +190,13 @@ async def timed(name: str, do: Work) -> Row:
 
 
 async def measure(here: Installation) -> list[Row]:
-    """Everything, one after the other."""
+    """Run all queries sequentially."""
     both = {**questions(here), **work(here)}
     return [await timed(name, do) for name, do in both.items()]
 
 
 def sizes(database: sa.Engine) -> list[str]:
-    """What the largest tables take, with their indexes."""
+    """Return the sizes of the largest tables and their indexes."""
     select = sa.text(
         "SELECT relname, n_live_tup, pg_size_pretty(pg_table_size(relid)),"
         " pg_size_pretty(pg_indexes_size(relid)) FROM pg_stat_user_tables"
@@ -224,7 +225,7 @@ def main() -> None:
 
 
 def run(url: str, size: Size) -> None:
-    """Measure a database; fill it first where it is empty."""
+    """Measure a database; fill it first if it is empty."""
     database = open_database(url)
     with database.connect() as connection:
         is_filled = connection.execute(sa.select(tables.stacks.c.id).limit(1)).first()

@@ -1,9 +1,10 @@
 """Times a running ``stoker serve`` with its local cloud, over HTTP.
 
 Run: ``python -m bench.service MEASUREMENT [COUNT] [--engines N] [--database URL]``; the table below
-names them. Prints JSON.
+has the names. Prints JSON.
 
-Nothing of Stoker is imported: the service is whatever the environment of this Python has installed.
+Nothing of Stoker is imported: the service is the one that the environment of this Python has
+installed.
 """
 
 from __future__ import annotations
@@ -35,15 +36,14 @@ from bench.templates import chain, child, layers, template, tree
 ROOT = Path(__file__).parents[1]
 STOKER = (sys.executable, "-m", "stoker")
 READY_SECONDS = 60
-AT_ONCE = 16
-"""Requests that are under way together when many are made."""
+AT_ONCE = 16  # concurrent requests in measurements of many
 
 
 class Served:
     """A service of its own in an empty directory."""
 
     def __init__(self, directory: Path, database: str | None = None, engines: int = 0) -> None:
-        """With engines, these are processes of their own, and share a database on a server."""
+        """With ``engines``, they are separate processes that share a database on a server."""
         self.directory = directory
         self._where = [] if database is None else ["--database", database]
         if engines:
@@ -54,11 +54,11 @@ class Served:
 
     @property
     def port(self) -> int:
-        """The port of the API."""
+        """Return the port of the API."""
         return self._ports[0]
 
     def start(self) -> float:
-        """Start, wait for readiness; returns seconds."""
+        """Start, wait for readiness, and return the seconds."""
         begin = time.perf_counter()
         api, cloud = map(str, self._ports)
         where = ("--data-dir", str(self.directory), "--port", api, "--cloud-port", cloud)
@@ -81,26 +81,26 @@ class Served:
             self.process.wait(60)
 
     def kill(self) -> None:
-        """SIGKILL to the service."""
+        """Send SIGKILL to the service."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def memory(self) -> float:
-        """MiB at the peak of the service's process, the cloud aside."""
+        """Return the peak in MiB of the service's process, without the cloud."""
         assert self.process is not None
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         [line] = [line for line in status.splitlines() if line.startswith("VmHWM:")]
         return int(line.split()[1]) / 1024
 
     def cpu(self) -> float:
-        """Seconds that the service's process has computed so far, the cloud aside."""
+        """Return the CPU seconds of the service's process so far, without the cloud."""
         assert self.process is not None
         stat = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return sum(map(int, stat[11:13])) / os.sysconf("SC_CLK_TCK")
 
     def cloud_calls(self) -> dict[str, float]:
-        """Calls of the service to each service of the cloud so far."""
+        """Return the number of calls to each service of the cloud so far."""
         text = httpx.get(f"{self.url}/metrics", timeout=30).raise_for_status().text
         calls: dict[str, float] = defaultdict(float)
         for line in text.splitlines():
@@ -110,7 +110,7 @@ class Served:
         return dict(calls)
 
     def slow_keystone(self, seconds: float) -> None:
-        """Let every call of the identity service take so long."""
+        """Delay every call of the identity service by ``seconds``."""
         answer = httpx.put(
             f"http://127.0.0.1:{self._ports[1]}/disturbances",
             json={"disturbances": [{"service": "identity", "before": seconds}]},
@@ -119,7 +119,7 @@ class Served:
         answer.raise_for_status()
 
     def connect(self, cloud: str = "stoker") -> Api:
-        """A client with a token."""
+        """Return a client with a token."""
         clouds = yaml.safe_load((self.directory / "clouds.yaml").read_text())
         auth = clouds["clouds"][cloud]["auth"]
         user = {
@@ -150,21 +150,21 @@ class Api:
         )
 
     def get(self, path: str) -> Any:
-        """The JSON at a path."""
+        """Return the JSON at a path."""
         return self._http.get(path).raise_for_status().json()
 
     def create(self, name: str, wanted: dict[str, Any], files: dict[str, str] | None = None) -> str:
-        """Ask for a stack; returns its id."""
+        """Request a stack; return its id."""
         body = {"stack_name": name, "template": wanted, "files": files or {}, "timeout_mins": 10}
         found: str = self._http.post("/stacks", json=body).raise_for_status().json()["stack"]["id"]
         return found
 
     def delete(self, name: str, stack_id: str) -> None:
-        """Ask for the end of a stack."""
+        """Request the delete of a stack."""
         self._http.delete(f"/stacks/{name}/{stack_id}").raise_for_status()
 
     def await_status(self, name: str, wanted: str, seconds: float, every: float = 0.05) -> None:
-        """Poll until a stack has a status. Raises RuntimeError when it gets another."""
+        """Poll until a stack has a status. Raises RuntimeError if it gets another."""
         deadline = time.monotonic() + seconds
         while True:
             stack = self.get(f"/stacks/{name}?resolve_outputs=false")["stack"]
@@ -176,13 +176,13 @@ class Api:
 
 
 def free_ports() -> tuple[int, int]:
-    """Two ports that nobody listens on."""
+    """Return two free ports."""
     with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("127.0.0.1", 0)) as o:
         return one.getsockname()[1], o.getsockname()[1]
 
 
 def median_of(work: Callable[[], Any], times: int = 7) -> float:
-    """Median seconds of a call."""
+    """Return the median seconds of a call."""
     found = []
     for _ in range(times):
         begin = time.perf_counter()
@@ -192,7 +192,10 @@ def median_of(work: Callable[[], Any], times: int = 7) -> float:
 
 
 def slow_keystone(served: Served, count: int) -> dict[str, float]:
-    """The answer to a create while each call of Keystone takes 50 ms; the first makes the trust."""
+    """Time the response to a create while each call of Keystone takes 50 ms.
+
+    The first create also makes the trust.
+    """
     api = served.connect()
     served.slow_keystone(0.05)
     wanted = {"heat_template_version": "2021-04-16", "resources": {"a": {"type": "OS::Heat::None"}}}
@@ -207,7 +210,7 @@ def slow_keystone(served: Served, count: int) -> dict[str, float]:
 
 
 def start(served: Served, count: int) -> dict[str, float]:
-    """From the command to "ready", in an empty directory and again; and to a list of stacks."""
+    """Time the start until "ready", in an empty directory and again, and until a list of stacks."""
     served.stop()
     again, listed = [], []
     for _ in range(count):
@@ -221,7 +224,7 @@ def start(served: Served, count: int) -> dict[str, float]:
 
 
 def web_app(served: Served, count: int) -> dict[str, float]:
-    """``stoker deploy`` of the example until it has reported success, and its end."""
+    """Time ``stoker deploy`` of the example until it reports success, and ``stoker destroy``."""
     where = ("--data-dir", str(served.directory))
     file = str(ROOT / "examples/web-app.yaml")
 
@@ -237,7 +240,7 @@ def web_app(served: Served, count: int) -> dict[str, float]:
 
 
 def servers(served: Served, count: int) -> dict[str, float]:
-    """One stack with so many servers in one network."""
+    """Time one stack with ``count`` servers in one network."""
     resources: dict[str, Any] = {
         "net": {"type": "OS::Neutron::Net"},
         "subnet": {
@@ -266,7 +269,7 @@ def servers(served: Served, count: int) -> dict[str, float]:
 
 
 def fleet(served: Served, count: int) -> dict[str, float]:
-    """One stack with so many servers, each with a port, a volume and a floating IP."""
+    """Time one stack with ``count`` servers, each with a port, a volume and a floating IP."""
     resources: dict[str, Any] = {
         "net": {"type": "OS::Neutron::Net"},
         "subnet": {
@@ -326,13 +329,13 @@ def fleet(served: Served, count: int) -> dict[str, float]:
 
 
 def stacks(served: Served, count: int) -> dict[str, float]:
-    """Create so many small stacks, then list them."""
+    """Time the create of ``count`` small stacks, and a list of them."""
     api = served.connect()
     wanted = template({"r": {"type": "OS::Heat::TestResource"}})
     names = iter([f"s{number}" for number in range(count)])
 
     def create_some(_: int) -> None:
-        """One client; it costs little, as it shares the machine with the service."""
+        """Run one client. It must be cheap, because it shares the machine with the service."""
         connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
         path = api.base_url.removeprefix(served.url) + "/stacks"
         for name in names:
@@ -356,7 +359,7 @@ def stacks(served: Served, count: int) -> dict[str, float]:
 
 
 def crowd(served: Served, count: int) -> dict[str, float]:
-    """So many clients at once make a small stack each; then one stack is shown."""
+    """Time ``count`` concurrent clients that create a small stack each, then the show of one."""
     api = served.connect()
     wanted = template({"r": {"type": "OS::Heat::RandomString"}})
     path = api.base_url.removeprefix(served.url) + "/stacks"
@@ -390,7 +393,7 @@ def crowd(served: Served, count: int) -> dict[str, float]:
 
 
 def big(served: Served, count: int) -> dict[str, float]:
-    """Show one stack of so many resources, without outputs."""
+    """Time the create and show of one stack with ``count`` resources, without outputs."""
     api = served.connect()
     begin = time.perf_counter()
     api.create("big", layers(count))
@@ -402,7 +405,10 @@ def big(served: Served, count: int) -> dict[str, float]:
 
 
 def fairness(served: Served, count: int) -> dict[str, float]:
-    """A stack of five of one project, alone and while another one makes so many nested stacks."""
+    """Time a stack of five resources in one project, with and without load of another project.
+
+    The load is the create of ``count`` nested stacks.
+    """
     small, large = served.connect(), served.connect("stoker-admin")
     wanted = template({f"r{n}": {"type": "OS::Heat::TestResource"} for n in range(5)})
 
@@ -431,7 +437,7 @@ def fairness(served: Served, count: int) -> dict[str, float]:
 
 
 def kill(served: Served, count: int) -> dict[str, float]:
-    """From ``kill -9`` to the first thing that the next process does on the stack."""
+    """Time a restart from ``kill -9`` to the first event of the next process on the stack."""
     api = served.connect()
     slow = chain(count)
     for resource in slow["resources"].values():
