@@ -1,4 +1,4 @@
-"""The first content of a cloud: domains, projects, users, roles, the catalog.
+"""The initial content of a cloud: domains, projects, users, roles, the catalog.
 
 Each object is looked up by name and created only if it is missing, so that this runs at each start.
 Passwords are random per data directory and kept in ``credentials.json``. That file is written

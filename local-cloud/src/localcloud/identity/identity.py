@@ -1,4 +1,4 @@
-"""The parts of the identity service, put together."""
+"""The parts of the identity service."""
 
 from msgspec import Struct
 
@@ -15,7 +15,7 @@ from localcloud.identity.tokens.tokens import Tokens, TokenSeal, token_key
 
 
 class Identity(Struct, frozen=True):
-    """Everything that the requests of the identity API work with."""
+    """The parts that requests of the identity API use."""
 
     directory: Directory
     assignments: Assignments
@@ -26,7 +26,7 @@ class Identity(Struct, frozen=True):
 
 
 def identity_of(store: Store, clock: Clock, settings: Settings) -> Identity:
-    """Return the identity service over a store; its token key is made on first use."""
+    """Return the identity service of a store; its token key is created on first use."""
     directory = Directory(store, clock, settings)
     assignments = Assignments(directory)
     tokens = Tokens(directory, TokenSeal(token_key(settings.cloud_dir / "token.key")))

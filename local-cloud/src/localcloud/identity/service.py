@@ -1,4 +1,4 @@
-"""The identity API, version 3, as the application mounts it."""
+"""The identity API, version 3."""
 
 from functools import cached_property
 

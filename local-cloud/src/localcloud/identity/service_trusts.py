@@ -10,8 +10,9 @@ from localcloud.web.http import ApiError, RequestContext
 
 
 class Trusts:
-    """Trusts of users in a service. A trust has the roles and the project of the token that
-    requested it.
+    """Trusts of users in a service.
+
+    A trust has the roles and the project of the token that requested it.
     """
 
     def __init__(self, cloud: Cloud) -> None:
@@ -23,7 +24,10 @@ class Trusts:
         return identity_of(cloud.store, cloud.clock, cloud.settings)
 
     def make(self, who: RequestContext) -> str:
-        """Return the id of a new trust. It goes with the trust of the token, if that is of one."""
+        """Return the ID of a new trust.
+
+        It is removed with the trust of the token, if the token has one.
+        """
         identity, project_id = self._identity, who.require_project()
         held = identity.assignments.role_ids(who.user_id, "project", project_id)
         known = (identity.directory.roles.get(role_id) for role_id in held)
@@ -46,7 +50,7 @@ class Trusts:
         return str(trust["id"])
 
     def copy(self, trust_id: str) -> str | None:
-        """Return the ID of a new trust with the roles of another one; None if that is gone."""
+        """Return the ID of a copy of a trust; None if the trust does not exist."""
         trust = self._identity.directory.trusts.get(trust_id)
         if trust is None:
             return None
@@ -55,11 +59,11 @@ class Trusts:
         return str(made["id"])
 
     def remove(self, trust_id: str) -> None:
-        """Remove a trust; an unknown one is fine."""
+        """Remove a trust, if it exists."""
         self._identity.directory.trusts.delete(trust_id)
 
     def token(self, trust_id: str) -> str | None:
-        """Return a token of a trust; None if the trust gives nothing any more."""
+        """Return a token of a trust; None if the trust is no longer valid."""
         trust = self._identity.directory.trusts.get(trust_id)
         if trust is None:
             return None
@@ -71,7 +75,7 @@ class Trusts:
             return None
 
     def endpoint(self, service_type: str) -> str | None:
-        """Return where a service of this type is, by the catalog."""
+        """Return the URL of a service of this type in the catalog, or None."""
         directory = self._identity.directory
         for service in directory.services.find(type=service_type, enabled=True):
             found = directory.endpoints.find(service_id=service["id"], interface="public")

@@ -1,4 +1,4 @@
-"""Errors as the workflow service shows them."""
+"""Error responses of the workflow service."""
 
 from starlette.responses import JSONResponse, Response
 
@@ -8,19 +8,19 @@ _SERVER = 500
 
 
 def mistral_error(error: ApiError, request_id: str) -> Response:
-    """Return an error with who is at fault, and why."""
+    """Return an error response that names the party at fault and the reason."""
     fault = "Client" if error.status < _SERVER else "Server"
     body = {"faultcode": fault, "faultstring": error.message, "debuginfo": None}
     return JSONResponse(body, error.status, error.headers)
 
 
 def invalid_language(message: str) -> BadRequestError:
-    """Return the error for a document that is not of the language."""
+    """Return the error for a document that violates the language."""
     return BadRequestError(f"Invalid DSL: {message}")
 
 
 def invalid_input(name: str, missing: list[str], unexpected: list[str]) -> BadRequestError:
-    """Return the error for input that a workflow or an action does not take."""
+    """Return the error for missing or unexpected input of a workflow or action."""
     told = [f"name={name}"]
     told += [f"missing={missing}"] if missing else []
     told += [f"unexpected={unexpected}"] if unexpected else []

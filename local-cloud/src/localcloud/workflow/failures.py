@@ -1,4 +1,4 @@
-"""Reasons of failed executions, in words."""
+"""Texts of the reasons why executions fail."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -21,13 +21,13 @@ def failed_to_run(error: object, execution: Document, task: Document) -> str:
 
 
 def failed_to_complete(error: object, execution: Document, task: Document, target: str) -> str:
-    """Return why a task could not be ended."""
+    """Return the reason why a task could not be completed."""
     where = f"wf={execution['workflow_name']}, task={task['name']}, action={target}"
     return f"Failed to handle action completion [error={error}, {where}]"
 
 
 def caused_by(tasks: Iterable[Document], state: State) -> str:
-    """Return why an execution has failed whose tasks have."""
+    """Return the reason why an execution failed, from its failed tasks."""
     failed = sorted(tasks, key=lambda each: str(each["name"]))
     told = f"Failure caused by error in tasks: {', '.join(each['name'] for each in failed)}\n"
     for task in failed:

@@ -1,4 +1,4 @@
-"""The parts of the workflow service. They load with a request, a trigger or an execution."""
+"""The workflow service. It is loaded for a request, a trigger or an execution."""
 
 from localcloud.core.cloud import Cloud
 from localcloud.identity.service_trusts import Trusts
@@ -11,7 +11,7 @@ from localcloud.workflow.triggers.event_triggers import EventTriggers
 
 
 class Workflows:
-    """The one instance is ``cloud.one(Workflows)``."""
+    """The workflow service. The only instance is ``cloud.one(Workflows)``."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.state = State(cloud)
@@ -23,13 +23,13 @@ class Workflows:
         self.event_triggers = EventTriggers(self.state, self.starts)
 
     async def stop(self) -> None:
-        """End triggers and executions; the next process resumes them."""
+        """Stop triggers and executions; the next process resumes them."""
         await self.cron.stop()
         await self.engine.stop()
 
 
 def load(cloud: Cloud) -> Workflows:
-    """Return the parts, which resume stored executions and triggers."""
+    """Return the service, which resumes stored executions and triggers."""
     workflows = cloud.one(Workflows)
     workflows.engine.begin()
     workflows.cron.begin()

@@ -1,4 +1,4 @@
-"""The workflow API, version 2, as the application mounts it."""
+"""The workflow API, version 2."""
 
 from functools import cached_property
 
@@ -13,7 +13,7 @@ _UNFINISHED = ("RUNNING", "PAUSED")
 
 
 class WorkflowService(LazyService):
-    """Mistral. A cloud with unfinished executions or with triggers resumes them at its start."""
+    """Mistral. Unfinished executions and triggers resume at the start of the cloud."""
 
     type = "workflowv2"
     name = "mistral"

@@ -1,1 +1,1 @@
-"""The requests of the identity API."""
+"""Requests of the identity API."""

@@ -1,4 +1,4 @@
-"""Application credentials: secrets of a user's own, each good for some roles on one project."""
+"""Application credentials: secrets of users, each with some of their roles on a project."""
 
 import secrets
 from typing import Any
@@ -123,7 +123,7 @@ class ApplicationCredentials:
         return [rule for c in credentials for rule in c["access_rules"] or ()]
 
     def _roles(self, who: RequestContext, references: Any) -> list[str]:
-        """Return the ids of the requested roles. The token must have all of them.
+        """Return the IDs of the requested roles. The token must have all of them.
 
         The user may have more roles than the token, if the token is limited to some of them.
         """

@@ -1,4 +1,4 @@
-"""The requests under ``/v3/auth``: getting, showing and revoking tokens, and one's own scopes."""
+"""Requests below ``/v3/auth``: issue, show and revoke tokens, and list the scopes of the caller."""
 
 from datetime import timedelta
 from typing import Any

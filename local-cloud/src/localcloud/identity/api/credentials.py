@@ -46,7 +46,7 @@ _LIMITS = ("trust_id", "app_cred_id")  # members of an EC2 blob that limit what 
 
 
 def credential_id(access: str) -> str:
-    """Return the id of the credential with this EC2 access key."""
+    """Return the ID of the credential with this EC2 access key."""
     return hashlib.sha256(access.encode()).hexdigest()
 
 
@@ -120,7 +120,10 @@ class Credentials:
                 raise BadRequestError(f"'{name}' of a credential cannot be changed.")
 
     def _check_project(self, who: RequestContext, credential: Document) -> None:
-        """Refuse a project in which the user has no role, unless an administrator sets it."""
+        """Raise an error if the user has no role in the project.
+
+        Administrators of the cloud may set any project.
+        """
         project_id = credential["project_id"]
         if project_id is None:
             if credential["type"] == "ec2":
@@ -219,7 +222,7 @@ def _delegation(who: RequestContext) -> dict[str, str]:
 
 
 def _is_within_delegation(who: RequestContext, credential: Document) -> bool:
-    """Return whether the credential gives no more than the token itself.
+    """Return whether the credential grants no more than the token itself.
 
     The secret of an unlimited key would let the holder of a delegated token act as its user without
     the limits of the delegation.
@@ -232,7 +235,10 @@ def _is_within_delegation(who: RequestContext, credential: Document) -> bool:
 
 
 def _limited(blob: dict[str, Any], who: RequestContext) -> dict[str, Any]:
-    """Return the blob with the limits of the token: a key gives no more than its maker had."""
+    """Return the blob with the limits of the token.
+
+    A key has no more rights than its creator.
+    """
     held = _delegation(who)
     for name in _LIMITS:
         if blob.get(name) not in {None, held.get(name)}:

@@ -1,7 +1,7 @@
 """Tokens for AWS signatures: ``/v3/ec2tokens`` and ``/v3/s3tokens``.
 
 Services send the signed requests that they received. As in Keystone, only a service or an
-administrator may do so: for anybody else, a signature that was seen once would be a token.
+administrator may do so: otherwise anybody who has seen a signature could get a token for it.
 """
 
 import json
@@ -23,7 +23,7 @@ from localcloud.web.http import BadRequestError, UnauthorizedError, context, rea
 
 
 class Ec2:
-    """The two requests that trade a signature for a token."""
+    """The two requests that exchange a signature for a token."""
 
     def __init__(self, directory: Directory, authentication: Authentication) -> None:
         self._directory = directory

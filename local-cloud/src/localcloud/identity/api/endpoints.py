@@ -19,7 +19,7 @@ from localcloud.identity.identity import Identity
 
 
 def routes(identity: Identity) -> list[BaseRoute]:
-    """Return the routes of all requests, the busiest first."""
+    """Return the routes of all requests, the most frequent first."""
     directory, assignments, removal = identity.directory, identity.assignments, identity.removal
     return [
         *Auth(identity).routes(),

@@ -1,4 +1,4 @@
-"""Granting roles to users and groups on projects, domains and the system."""
+"""Grants of roles to users and groups, on projects, domains and the system."""
 
 from collections.abc import Callable
 
@@ -26,7 +26,7 @@ class Grants:
         self._assignments = assignments
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes: for each target and actor the list and the single grant."""
+        """Return the routes: a list and the single grants for each kind of target and actor."""
         found: list[BaseRoute] = []
         for actors in _ACTORS:
             found += self._grant_routes(f"/v3/system/{actors}/{{actor_id}}/roles", "")
@@ -71,8 +71,8 @@ class Grants:
     def _may_hand_out(self, who: RequestContext, role: Document) -> bool:
         """Return whether the caller may grant and revoke the role.
 
-        Administrators of a domain handle no role that counts beyond the domain, and its managers
-        only those that Keystone lets them manage.
+        Administrators of a domain may not handle roles that count beyond it. Managers of a domain
+        may only handle those that Keystone lets them manage.
         """
         if who.is_admin:
             return True
@@ -97,7 +97,7 @@ class Grants:
     def _pattern(
         self, request: Request, action: str, allowed: Callable[[RequestContext, str | None], bool]
     ) -> Grant:
-        """Return the grant that the path names, without its role, if the caller may do this."""
+        """Return the grant in the path, without its role, if the caller is allowed the action."""
         parts = request.url.path.removeprefix("/v3/").split("/")
         inherited = parts[0] == "OS-INHERIT"
         target_type = _TARGETS[parts[1] if inherited else parts[0]]

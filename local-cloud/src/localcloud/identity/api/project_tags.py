@@ -51,7 +51,7 @@ def writes(who: RequestContext, project: Document) -> bool:
 
 
 def checked_tags(tags: Any) -> list[str]:
-    """Return the tags, each once; raises :class:`BadRequestError`."""
+    """Return the tags without duplicates; raises :class:`BadRequestError`."""
     if not isinstance(tags, list) or len(tags) > 80:
         raise BadRequestError("'tags' must be a list of at most 80 tags.")
     for tag in tags:

@@ -1,4 +1,4 @@
-"""Projects, their tags, and the tree that they form."""
+"""Projects, their tags, and their tree."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -46,7 +46,7 @@ _DEPTH_LIMIT = 5
 
 
 class Projects:
-    """The requests on projects. Domains are shown as projects too, on request."""
+    """The requests on projects. Domains are shown as projects too if the request asks for them."""
 
     def __init__(self, directory: Directory, removal: Removal) -> None:
         self._directory = directory
@@ -64,7 +64,7 @@ class Projects:
         self._resource = Resource(directory, directory.projects, KIND, rules)
 
     def routes(self) -> list[BaseRoute]:
-        """Return the routes, those of tags included."""
+        """Return the routes, including those of tags."""
         return [
             *tag_routes(self._directory, self._resource),
             route("GET", "/v3/projects/{id}", self._show),

@@ -1,4 +1,4 @@
-"""List, show, create, change and delete: the requests that all kinds of identity objects share."""
+"""The requests that all kinds of objects share: list, show, create, change and delete."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -26,16 +26,16 @@ from localcloud.web.http import (
 
 
 class Kind(Struct, frozen=True):
-    """A kind of object as the API shows it."""
+    """The form of a kind of object in the API."""
 
     singular: str
     plural: str
     fields: tuple[Field, ...]
     filters: tuple[str, ...] = ()  # members that can filter lists
-    # A list with any other filter is refused, and not just not narrowed by it.
+    # Lists with any other filter are refused; otherwise the filter is ignored.
     refuses_others: bool = False
     hidden: frozenset[str] = frozenset()  # members that are never shown
-    # No two have the same name, within a domain where they belong to one.
+    # Names are unique, within a domain if objects belong to one.
     unique_names: bool = False
 
 
@@ -45,22 +45,22 @@ class Rules(Struct, frozen=True):
     Without a rule, only administrators may see or change an object.
     """
 
-    # Makes the document of a new object from a checked body.
+    # Creates the document of a new object from a checked body.
     complete: Callable[[RequestContext, Document], Document]
     lists: Callable[[RequestContext], bool] = reads_all
     reads: Callable[[RequestContext, Document], bool] = lambda who, _: reads_all(who)
     writes: Callable[[RequestContext, Document], bool] = lambda who, _: who.is_admin
-    # Makes the changed document from the old one and the checked changes.
+    # Creates the changed document from the old one and the checked changes.
     change: Callable[[RequestContext, Document, Document], Document] = lambda who, old, changes: {
         **old,
         **changes,
     }
-    # Deletes the object and all that is nothing without it, where that is more than itself.
+    # Deletes the object and its dependents, if it has any.
     remove: Callable[[Document], None] | None = None
     present: Callable[[Document], Document] = lambda document: document
-    # Finds an object by its id, where that is more than a look-up in the collection.
+    # Finds an object by its ID, if that takes more than a look-up in the collection.
     find: Callable[[str], Document | None] | None = None
-    # All objects among which a list chooses, where they are not just the whole collection.
+    # All objects that a list chooses from, if that is not the whole collection.
     candidates: Callable[[RequestContext, QueryParams], Iterable[Document]] | None = None
 
 
@@ -87,7 +87,7 @@ class Resource:
         ]
 
     async def list(self, request: Request) -> Document:
-        """Answer with the objects that the caller may see and that pass the filters."""
+        """Return the objects that the caller may see and that pass the filters."""
         who = context(request)
         action = f"list_{self._kind.plural}"
         require(self._rules.lists(who), action)
@@ -107,12 +107,12 @@ class Resource:
         return self.collection(chosen, request)
 
     async def show(self, request: Request) -> Document:
-        """Answer with one object."""
+        """Return one object."""
         document = self.get(request, "get", self._rules.reads)
         return {self._kind.singular: self.presented(document)}
 
     async def create(self, request: Request) -> Document:
-        """Make an object and answer with it."""
+        """Create an object and return it."""
         who = context(request)
         body = checked(await read_object(request, self._kind.singular), self._kind.fields)
         self._refuse_links(body)
@@ -124,7 +124,7 @@ class Resource:
         return {self._kind.singular: self.presented(document)}
 
     async def update(self, request: Request) -> Document:
-        """Change an object and answer with it."""
+        """Change an object and return it."""
         body = await read_object(request, self._kind.singular)
         document = self.get(request, "update", self._rules.writes)
         changes = checked(body, self._kind.fields, document)
@@ -137,7 +137,7 @@ class Resource:
         return {self._kind.singular: self.presented(changed)}
 
     async def delete(self, request: Request) -> None:
-        """Delete an object with all that is nothing without it."""
+        """Delete an object and its dependents."""
         document = self.get(request, "delete", self._rules.writes)
         if self._rules.remove is None:
             self._collection.delete(document["id"])
@@ -148,7 +148,7 @@ class Resource:
     def get(
         self, request: Request, verb: str, allowed: Callable[[RequestContext, Document], bool]
     ) -> Document:
-        """Return the object that the path names, if the caller is allowed to do this with it."""
+        """Return the object in the path, if the caller is allowed the action on it."""
         who = context(request)
         action = f"{verb}_{self._kind.singular}"
         key = request.path_params["id"]
@@ -159,11 +159,11 @@ class Resource:
         return document
 
     def presented(self, document: Document) -> dict[str, Any]:
-        """Return the object as answers show it."""
+        """Return the object in the form of responses."""
         return shown(self._directory, self._kind, self._rules.present(document))
 
     def collection(self, documents: Iterable[Document], request: Request) -> dict[str, Any]:
-        """Return the objects as lists show them."""
+        """Return the response of a list of objects."""
         return listing(
             self._directory,
             self._kind.plural,
@@ -197,7 +197,7 @@ def shown(directory: Directory, kind: Kind, document: Document) -> dict[str, Any
 def listing(
     directory: Directory, plural: str, items: Iterable[dict[str, Any]], request: Request
 ) -> dict[str, Any]:
-    """Return the body of a list: its page of the items, and links to itself and the next page."""
+    """Return the body of a list: a page of the items, and links to it and the next page."""
     chosen = page(items, PageQuery.parse(request.query_params))
     self_url = directory.url(request.url.path.removeprefix("/v3/"))
     following = None

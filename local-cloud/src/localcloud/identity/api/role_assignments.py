@@ -1,4 +1,4 @@
-"""The list of all role assignments, as they were granted or as they work out."""
+"""The list of all role assignments, as granted or with all their effects."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -48,7 +48,7 @@ class RoleAssignments:
         return project is not None and project["domain_id"] == who.domain_id
 
     def _effective(self) -> Iterator[Grant]:
-        """Yield the grants with groups, inheritance and implied roles worked out."""
+        """Yield the grants of users that result from groups, inheritance and implied roles."""
         for grant in self._assignments.all():
             for direct in self._for_members(grant):
                 for reached in self._where_it_counts(direct):

@@ -1,4 +1,4 @@
-"""Roles, and which role implies which."""
+"""Roles, and the roles that they imply."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Trusts: one user lets another act with some of its roles on a project."""
+"""Trusts: a user lets another act with some of its roles on a project."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ _REDELEGATION_LIMIT = 3
 
 
 class Trusts:
-    """The requests on trusts. A trust belongs to the trustor and is seen by both parties."""
+    """The requests on trusts. A trust belongs to the trustor; both parties may see it."""
 
     def __init__(self, directory: Directory, assignments: Assignments) -> None:
         self._directory = directory

@@ -1,4 +1,4 @@
-"""Users, and their requests for themselves: change their password, see projects and groups."""
+"""Users, and their own requests: change their password, list their projects and groups."""
 
 from collections.abc import Callable, Iterable
 
@@ -118,7 +118,7 @@ def owned(
     action: str,
     others: Callable[[RequestContext], bool] = lambda who: who.is_admin,
 ) -> Document:
-    """Return the user of the path, whose own objects the request concerns.
+    """Return the user in the path, who owns the requested objects.
 
     The caller must be that user, an administrator of the user's domain, or one of ``others``;
     raises :class:`localcloud.web.http.ForbiddenError` otherwise.

@@ -1,6 +1,6 @@
-"""The users of a new cloud, and the files in which their owner finds the passwords.
+"""The users of a new cloud, and the files with their passwords.
 
-``credentials.json`` is for programs; ``clouds.yaml`` says the same to clients of OpenStack:
+``credentials.json`` is for programs; ``clouds.yaml`` contains the same for OpenStack clients:
 ``OS_CLIENT_CONFIG_FILE=.../clouds.yaml OS_CLOUD=demo openstack token issue``.
 """
 
@@ -47,7 +47,7 @@ ACCOUNTS = (
 
 
 def known_passwords(settings: Settings) -> dict[str, str]:
-    """Return the passwords in ``credentials.json`` by user, {} where there is no such file."""
+    """Return the passwords in ``credentials.json`` by user, {} if there is no such file."""
     path = _credentials(settings)
     if not path.exists():
         return {}
@@ -96,7 +96,7 @@ def _credentials(settings: Settings) -> Path:
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Replace the file as a whole. JSON is YAML too."""
+    """Replace the file atomically. JSON is also YAML."""
     fresh = path.with_name(f"{path.name}.new")
     fresh.unlink(missing_ok=True)
     fresh.touch(mode=0o600)

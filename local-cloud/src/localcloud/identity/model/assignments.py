@@ -12,24 +12,24 @@ SYSTEM = "all"  # the target id of assignments on the whole system
 
 
 class Grant(Struct, frozen=True):
-    """One role for one user or group on one target."""
+    """A role of a user or group on a target."""
 
     actor_type: str  # `user` or `group`
     actor_id: str
     target_type: str  # `project`, `domain` or `system`
     target_id: str
     role_id: str
-    # It counts for the projects below the target, not for the target itself.
+    # Counts for the projects below the target, not for the target itself.
     inherited: bool = False
 
     @property
     def id(self) -> str:
-        """The key under which the grant is stored: one grant exists once."""
+        """The key of the stored grant, which prevents duplicates."""
         kind = "inherited" if self.inherited else "direct"
         return f"{self.actor_id}:{self.target_type}:{self.target_id}:{self.role_id}:{kind}"
 
     def document(self) -> Document:
-        """Return the grant as it is stored."""
+        """Return the grant in its stored form."""
         return {"id": self.id, **asdict(self)}
 
 
@@ -59,7 +59,7 @@ class Assignments:
         return {str(role["name"]) for role in roles if role is not None}
 
     def role_ids(self, user_id: str, target_type: str, target_id: str) -> set[str]:
-        """Return the ids of all roles that the user has on the target, implied ones included."""
+        """Return the IDs of all roles that the user has on the target, including implied ones."""
         covering = self._covering(target_type, target_id)
         direct = {
             grant.role_id
@@ -69,7 +69,7 @@ class Assignments:
         return self.with_implied(direct)
 
     def with_implied(self, role_ids: Iterable[str]) -> set[str]:
-        """Return these roles and all that follow from them."""
+        """Return these roles and all that they imply."""
         found = set(role_ids)
         waiting = list(found)
         while waiting:
@@ -80,7 +80,7 @@ class Assignments:
         return found
 
     def token_roles(self, role_ids: Iterable[str]) -> list[Document]:
-        """Return the roles of these that a token shows: roles of a single domain are not shown."""
+        """Return those of the roles that a token shows, which excludes roles of a single domain."""
         roles = [self._directory.roles.get(role_id) for role_id in role_ids]
         shown = [role for role in roles if role is not None and role.get("domain_id") is None]
         return sorted(shown, key=lambda role: str(role["name"]))

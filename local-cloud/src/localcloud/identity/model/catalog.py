@@ -1,4 +1,4 @@
-"""The catalog: where each service is, for the bearer of a token."""
+"""The catalog: the URL of each service, for the bearer of a token."""
 
 from typing import Any
 
@@ -6,7 +6,10 @@ from localcloud.identity.model.directory import Directory
 
 
 def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[dict[str, Any]]:
-    """Return the catalog as tokens show it; addresses that need a project are left out without."""
+    """Return the catalog in the form of tokens.
+
+    URLs that contain a project are left out if the token has none.
+    """
     values = {"user_id": user_id}
     if project_id is not None:
         values |= {"project_id": project_id, "tenant_id": project_id}
@@ -38,7 +41,7 @@ def catalog(directory: Directory, user_id: str, project_id: str | None) -> list[
 
 
 def substituted(template: str, values: dict[str, str]) -> str | None:
-    """Return the address with ``%(name)s`` and ``$(name)s`` filled in; None if one is unknown."""
+    """Return the URL with ``%(name)s`` and ``$(name)s`` filled in; None if one is unknown."""
     url = template.replace("$(", "%(")
     for name, value in values.items():
         url = url.replace(f"%({name})s", value)

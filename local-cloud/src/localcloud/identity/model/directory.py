@@ -1,4 +1,4 @@
-"""The objects of the identity service and the look-ups that all its parts need."""
+"""The objects of the identity service, and look-ups that all its parts need."""
 
 from datetime import datetime
 from typing import Any
@@ -13,12 +13,12 @@ DEFAULT_DOMAIN = "default"
 
 
 def new_id() -> str:
-    """Return a fresh id as the identity service makes them: 32 hexadecimal digits."""
+    """Return a new ID: 32 hexadecimal digits."""
     return uuid4().hex
 
 
 def precise(moment: datetime) -> str:
-    """Return the moment as tokens show it, with microseconds."""
+    """Return a time in the format of tokens, with microseconds."""
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
@@ -52,7 +52,7 @@ class Directory:
 
     @property
     def revision(self) -> int:
-        """A number that grows with each change of data that access depends on."""
+        """A number that grows with each change of data that affects access."""
         return sum(
             collection.revision
             for collection in (
@@ -69,11 +69,11 @@ class Directory:
         )
 
     def url(self, path: str) -> str:
-        """Return the address of something below ``/v3``."""
+        """Return the URL of a path below ``/v3``."""
         return f"{self.settings.url}/identity/v3/{path}"
 
     def links(self, path: str) -> dict[str, str | None]:
-        """Return the links of a list below ``/v3`` that is one page."""
+        """Return the links of a list below ``/v3`` that has one page."""
         return {"self": self.url(path), "next": None, "previous": None}
 
     def domain(self, id: str) -> Document:  # noqa: A002
@@ -81,8 +81,9 @@ class Directory:
         return self._get(self.domains, "domain", id)
 
     def project(self, id: str) -> Document:  # noqa: A002
-        """Return the project, or the domain in the shape of a project; raises
-        :class:`NotFoundError`.
+        """Return the project, or the domain in the form of a project.
+
+        Raises :class:`NotFoundError`.
         """
         project = self.projects.get(id)
         if project is None and (domain := self.domains.get(id)):
@@ -108,13 +109,13 @@ class Directory:
         return self._get(self.trusts, "trust", id)
 
     def require_domain(self, id: str | None) -> str:  # noqa: A002
-        """Return the id of a domain that a body names; raises :class:`BadRequestError`."""
+        """Return the ID of a domain in a request body; raises :class:`BadRequestError`."""
         if id is None or id not in self.domains:
             raise BadRequestError(f"There is no domain '{id}'.")
         return id
 
     def find_domain(self, reference: Any) -> Document:
-        """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` names.
+        """Return the domain that ``{"id": ..}`` or ``{"name": ..}`` refers to.
 
         The case of the name does not matter: clients write both ``Default`` and ``default``.
         """
@@ -126,11 +127,11 @@ class Directory:
         return self._find(self.domains, "domain", reference)
 
     def find_project(self, reference: Any) -> Document:
-        """Return the project that an id, or a name with its domain, names."""
+        """Return the project that an ID, or a name with its domain, refers to."""
         return self._find(self.projects, "project", reference)
 
     def find_user(self, reference: Any) -> Document:
-        """Return the user that an id, or a name with its domain, names."""
+        """Return the user that an ID, or a name with its domain, refers to."""
         return self._find(self.users, "user", reference)
 
     def active_domain(self, id: str) -> bool:  # noqa: A002
@@ -139,11 +140,11 @@ class Directory:
         return domain is not None and bool(domain["enabled"])
 
     def groups_of(self, user_id: str) -> list[str]:
-        """Return the ids of the groups that the user is in."""
+        """Return the IDs of the user's groups."""
         return [m["group_id"] for m in self.memberships.find(user_id=user_id)]
 
     def ancestors(self, project: Document) -> list[Document]:
-        """Return the parent projects, the nearest first; the domain is not among them."""
+        """Return the parent projects, the nearest first, without the domain."""
         found = []
         parent = self.projects.get(project.get("parent_id") or "")
         while parent is not None:

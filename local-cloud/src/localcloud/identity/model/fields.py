@@ -1,4 +1,4 @@
-"""Checks of request bodies: the members of an object and their types."""
+"""Validation of request bodies: the members of an object and their types."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from localcloud.web.http import BadRequestError
 
 
 class Field(Struct, frozen=True):
-    """A member of a request object. Members that no field describes are kept as they are."""
+    """A member of a request object. Members without a field are accepted unchanged."""
 
     name: str
     type: type = str
@@ -26,10 +26,10 @@ _NOUNS = {str: "a string", bool: "a boolean", int: "an integer", list: "a list",
 def checked(
     body: dict[str, Any], fields: Sequence[Field], old: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the body if it is right; raises :class:`BadRequestError` naming the first fault.
+    """Return the body if it is valid; raises :class:`BadRequestError` for the first fault.
 
-    With ``old``, the body holds changes to that object: nothing is required, and fixed members
-    must be as they were.
+    With ``old``, the body contains changes to that object: nothing is required, and fixed members
+    must not change.
     """
     for field in fields:
         if field.name not in body:

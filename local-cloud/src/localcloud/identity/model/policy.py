@@ -1,6 +1,6 @@
 """Access rules of the identity service.
 
-There are three circles. The administrator of the cloud (role ``admin`` on a project or on the
+There are three levels. The administrator of the cloud (role ``admin`` on a project or on the
 system) may do everything. The administrator or manager of a domain (that role on the domain)
 manages the objects of the domain. Every user may see and change some objects of their own.
 """
@@ -9,22 +9,22 @@ from localcloud.identity.model.assignments import Assignments
 from localcloud.web.http import STACK_USER, ForbiddenError, RequestContext
 from localcloud.web.permissions import Permit
 
-# Roles that count in the whole cloud; only its administrator grants them.
+# Roles that are valid in the whole cloud; only its administrator grants them.
 CLOUD_ROLES = frozenset({"admin", "service"})
 # Roles that the manager of a domain may grant in it.
 MANAGED_ROLES = frozenset({"manager", "member", "reader"})
 
 
 def refuse(action: str) -> ForbiddenError:
-    """Return the error for something that the caller may not do."""
+    """Return the error for an action that the caller may not take."""
     return ForbiddenError(f"You are not authorized to perform the requested action: {action}.")
 
 
 def refuse_guests(assignments: Assignments) -> Permit:
-    """Return the rule that users of stacks change nothing but the validity of their own token.
+    """Return the rule that the users of stacks change nothing but the validity of their own token.
 
-    Their secrets are in servers, so objects that they make here would outlive the server. They are
-    known by all roles of the user, because a token without scope has none.
+    Their secrets are in servers, so objects that they create here would outlive the server. The
+    rule checks all roles of the user, because a token without scope has none.
     """
 
     def permit(caller: RequestContext, method: str, path: str) -> None:
@@ -37,7 +37,7 @@ def refuse_guests(assignments: Assignments) -> Permit:
 
 
 def require(allowed: bool, action: str) -> None:
-    """Raise :class:`ForbiddenError`, naming the action, unless it is allowed."""
+    """Raise :class:`ForbiddenError` with the action, unless it is allowed."""
     if not allowed:
         raise refuse(action)
 
@@ -78,5 +78,5 @@ def reads_domain(context: RequestContext, domain_id: str | None) -> bool:
 
 
 def lists_domain_objects(context: RequestContext) -> bool:
-    """Return whether the caller may list projects, users and groups, of the own domain at least."""
+    """Return whether the caller may list projects, users and groups, at least of their domain."""
     return reads_all(context) or reads_domain(context, context.domain_id)

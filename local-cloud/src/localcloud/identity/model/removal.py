@@ -1,4 +1,4 @@
-"""Removal of objects together with all objects that depend on them."""
+"""Removal of objects together with their dependents."""
 
 from localcloud.core.store import Document
 from localcloud.identity.model.directory import Directory

@@ -1,4 +1,4 @@
-"""Points in time that clients name."""
+"""Times in requests."""
 
 from datetime import UTC, datetime
 
@@ -7,12 +7,12 @@ from localcloud.web.http import BadRequestError
 
 
 def is_past(expires_at: str | None, now: datetime) -> bool:
-    """Return whether the end that is kept of something has come; None never comes."""
+    """Return whether a stored expiry time has passed; None never does."""
     return expires_at is not None and expires_at <= precise(now)
 
 
 def future(text: str | None, now: datetime) -> str | None:
-    """Return the time with microseconds, as all expiry times are stored; None for None.
+    """Return the time in the format of stored expiry times, with microseconds; None for None.
 
     Raises :class:`BadRequestError` for text that is not an ISO 8601 time, or for a time in the
     past.

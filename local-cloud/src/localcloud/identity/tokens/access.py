@@ -9,11 +9,11 @@ from localcloud.identity.model.times import is_past
 from localcloud.identity.tokens.tokens import Token, Tokens, unknown_token
 from localcloud.web.http import RequestContext, UnauthorizedError
 
-_KEPT = 4096  # tokens whose evaluation is kept
+_KEPT = 4096  # tokens with a cached evaluation
 
 
 class Access(Struct, frozen=True):
-    """A token together with the objects that it speaks of, as they are now."""
+    """A token with the current state of the objects that it refers to."""
 
     token: Token
     user: Document
@@ -39,8 +39,8 @@ class AccessControl:
     def validate(self, token: str) -> RequestContext:
         """Return the owner of a token; raises :class:`UnauthorizedError`.
 
-        Results are cached until data changes that access depends on. A token never outlives its
-        trust or application credential, so that its own expiry is the only time to check.
+        Results are cached until data that affects access changes. A token never outlives its trust
+        or application credential, so that its own expiry is the only time to check.
         """
         opened = self._tokens.open(token)
         if self._revision != self._directory.revision or len(self._contexts) >= _KEPT:
@@ -51,8 +51,9 @@ class AccessControl:
         return self._contexts[token]
 
     def access(self, token: Token) -> Access:
-        """Return the access that the token gives; raises :class:`UnauthorizedError` if it gives
-        none.
+        """Return the access that a token grants.
+
+        Raises :class:`UnauthorizedError` if it grants none.
         """
         user = self.active_user(token.user_id)
         if user.get("tokens_valid_from", "") > token.issued_at:
@@ -137,7 +138,7 @@ class AccessControl:
 
 
 def request_context(access: Access, text: str) -> RequestContext:
-    """Return the access in the form in which all services take it."""
+    """Return the access in the form that all services use."""
     project, project_domain = access.project, access.project_domain
     return RequestContext(
         user_id=access.user["id"],

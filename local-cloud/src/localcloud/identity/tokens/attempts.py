@@ -1,7 +1,7 @@
-"""Wrong passwords: after a few, a user's password is not checked for a while.
+"""Limits of wrong passwords: after some, a user's password is not checked for a while.
 
-A password that the user has proved recently is always accepted, so that attackers who guess cannot
-lock the user out.
+A password that was right before is always accepted, so that attackers who guess cannot lock the
+user out.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _MOST_USERS = 10_000
 
 
 class Attempts:
-    """Counts wrong passwords, by user. In memory: a restart forgets them."""
+    """Counts wrong passwords by user, in memory only."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -28,7 +28,8 @@ class Attempts:
         self._proved: dict[str, bytes] = {}
 
     def begin(self, user_id: str, password: str) -> None:
-        """Raise :class:`UnauthorizedError` where too many passwords were wrong lately."""
+        """Raise :class:`UnauthorizedError` if too many recent passwords were wrong."""
+        # The digest is keyed and in memory: no plain password stays in the process.
         known = self._proved.get(user_id)
         if known is not None and hmac.compare_digest(known, self._digest(password)):
             return
@@ -50,7 +51,7 @@ class Attempts:
             self._wrong.popitem(last=False)
 
     def right(self, user_id: str, password: str) -> None:
-        """Forget the wrong ones: this is the user."""
+        """Reset the count after a right password, and remember its digest."""
         self._wrong.pop(user_id, None)
         self._proved[user_id] = self._digest(password)
 

@@ -1,4 +1,4 @@
-"""From the body of an authentication request to a token."""
+"""Authentication: from the body of a request to a token."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ _METHOD_LIMIT = 8
 
 
 class Proof(Struct, frozen=True):
-    """The user who has authenticated, and the methods."""
+    """The authenticated user, and the methods used."""
 
     user_id: str
     methods: tuple[str, ...]
@@ -40,7 +40,7 @@ class Issued(Struct, frozen=True):
 
 
 class Authentication:
-    """Checks the methods of an authentication request and issues tokens."""
+    """Evaluates the methods of an authentication request and issues tokens."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Authentication:
         return self.issue(proof, auth.get("scope"))
 
     def issue(self, proof: Proof, scope: Any) -> Issued:
-        """Return a token for a proven user and the requested scope, which may be None."""
+        """Return a token for an authenticated user and the requested scope, which may be None."""
         user = self._control.active_user(proof.user_id)
         if isinstance(scope, dict) and "OS-TRUST:trust" in scope:
             return self._issue_for_trust(proof, scope["OS-TRUST:trust"])

@@ -5,7 +5,7 @@ import hashlib
 import hmac
 import secrets
 
-# Scrypt's N: about two milliseconds, for a cloud that serves the machine it runs on.
+# Scrypt's N: takes about 2 ms. The cloud only serves the machine it runs on.
 _COST = 1 << 10
 
 
@@ -17,7 +17,7 @@ def hashed(password: str) -> str:
 
 
 def verify(password: str, stored: str | None) -> bool:
-    """Return whether the password is the one that was hashed."""
+    """Return whether the password matches the hash."""
     if not stored:
         return False
     _, cost, salt, digest = stored.split("$")

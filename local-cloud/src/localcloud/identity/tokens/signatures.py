@@ -1,8 +1,8 @@
-"""Checks of AWS request signatures: versions 0, 1, 2 and 4, and the string-to-sign form of S3.
+"""Verification of AWS request signatures.
 
-The request arrives as the service that was asked saw it: verb, host, path, parameters, headers
-and the hash of the body. Clients disagree on whether the port belongs to the host, so both
-forms are tried.
+Supports versions 0, 1, 2 and 4, and the string-to-sign form of S3. The caller describes the request
+as its service received it: verb, host, path, parameters, headers and the hash of the body. Clients
+disagree on whether the port belongs to the host, so both forms are tried.
 """
 
 import base64
@@ -21,7 +21,7 @@ EMPTY_HASH = hashlib.sha256(b"").hexdigest()
 
 
 class SignedRequest(Struct, frozen=True):
-    """A request and the signature that it carries. Header names are in lower case."""
+    """A request with its signature. Header names are in lower case."""
 
     signature: str
     verb: str = "GET"
@@ -40,7 +40,7 @@ class SignedRequest(Struct, frozen=True):
 
     @property
     def timestamp(self) -> datetime | None:
-        """Return the time at which the request says that it was signed, or None.
+        """Return the time of the signature according to the request, or None.
 
         Raises ValueError for text that is not a time.
         """
@@ -55,13 +55,13 @@ class SignedRequest(Struct, frozen=True):
     def expiry(self) -> datetime | None:
         """Return the expiry of the request (``Expires``), or None.
 
-        Raises ValueError for a text that is not a time.
+        Raises ValueError for text that is not a time.
         """
         text = self.params.get("Expires")
         return None if text is None else _moment(text)
 
     def expected(self, secret: str) -> str | None:
-        """Return the right signature; None for a version or method that is not known."""
+        """Return the right signature; None for an unknown version or method."""
         key = secret.encode()
         authorization = self.headers.get("authorization", "")
         if authorization.startswith(_V4) or self.params.get("X-Amz-Algorithm") == _V4:
@@ -125,7 +125,7 @@ def _moment(text: str) -> datetime:
 
 
 def verify_string(secret: str, token: str, signature: str) -> bool:
-    """Return whether the signature of a base64 string to sign, as S3 gateways send it, is right."""
+    """Return whether the signature of a base64 string to sign, as sent by S3 gateways, is right."""
     text = base64.b64decode(token, validate=True)
     if not text.startswith(_V4.encode()):
         digest = hmac.new(secret.encode(), text, hashlib.sha1).digest()

@@ -1,4 +1,4 @@
-"""A token as the API shows it."""
+"""The form of tokens in responses."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from localcloud.identity.tokens.authentication import Issued
 def token_answer(
     directory: Directory, issued: Issued, status: int = 200, *, with_catalog: bool = True
 ) -> Response:
-    """Return the answer that shows a token, with its text in a header."""
+    """Return the response with the content of a token, and its text in a header."""
     body = {"token": _token_body(directory, issued.access, with_catalog)}
     headers = {"X-Subject-Token": issued.text, "Vary": "X-Auth-Token"}
     return JSONResponse(body, status, headers)

@@ -1,7 +1,7 @@
-"""Tokens: sealed statements that survive a restart, and the list of revoked ones.
+"""Tokens: encrypted statements that survive a restart, and the list of revoked ones.
 
-A token states who authenticated, the methods, and the scope. It does not state the
-rights of its owner, which may change: see :mod:`localcloud.identity.tokens.access`.
+A token states who authenticated, the methods, and the scope. It does not state the rights of its
+owner, which may change: see :mod:`localcloud.identity.tokens.access`.
 """
 
 import base64
@@ -20,7 +20,7 @@ from msgspec.structs import astuple
 from localcloud.identity.model.directory import Directory, precise
 from localcloud.web.http import UnauthorizedError
 
-# Services may continue an operation of a user for this time after the user's token expired.
+# Services may continue a user's operation for this time after the user's token has expired.
 EXPIRED_GRACE = timedelta(days=2)
 _TOKEN_LIMIT = 4096
 
@@ -46,7 +46,7 @@ class Token(Struct, frozen=True):
 
 
 class TokenSeal:
-    """Turns tokens into the text that bearers hold, and back."""
+    """Encrypts tokens to the text that bearers hold, and decrypts it."""
 
     def __init__(self, key: bytes) -> None:
         self._fernet = Fernet(key)
@@ -58,8 +58,9 @@ class TokenSeal:
         return self._fernet.encrypt(zlib.compress(body.encode())).decode().rstrip("=")
 
     def _open(self, text: str) -> Token:
-        """Return the content of a token's text; raises :class:`UnauthorizedError` if it was not
-        sealed here.
+        """Return the content of a token's text.
+
+        Raises :class:`UnauthorizedError` if it was not encrypted here.
         """
         try:
             padded = text + "=" * (-len(text) % 4)
@@ -121,7 +122,7 @@ class Tokens:
     def open(self, text: str, grace: timedelta = timedelta(0)) -> Token:
         """Return the content of a token; raises :class:`UnauthorizedError` if it is not valid.
 
-        A token stays valid for a grace period after it expired.
+        A token stays valid for a grace period after its expiry.
         """
         if len(text) > _TOKEN_LIMIT or not text.isascii():
             raise unknown_token()
@@ -133,7 +134,10 @@ class Tokens:
         return token
 
     def revoke(self, token: Token) -> None:
-        """Make the token worthless, lastingly."""
+        """Revoke a token permanently.
+
+        Also deletes revocations of tokens that have expired.
+        """
         revocations = self._directory.revocations
         with self._directory.store.transaction():
             now = precise(self._clock.now() - EXPIRED_GRACE)
@@ -143,12 +147,12 @@ class Tokens:
 
 
 def unknown_token() -> UnauthorizedError:
-    """Return the error for an invalid token. It does not state the reason."""
+    """Return the error for an invalid token, which does not state the reason."""
     return UnauthorizedError("The request you have made requires authentication: invalid token.")
 
 
 def token_key(path: Path) -> bytes:
-    """Return the key in the file. It is created on first use and readable only by its owner."""
+    """Return the key in a file, which is created on first use and readable only by its owner."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_bytes(Fernet.generate_key())

@@ -1,4 +1,4 @@
-"""The form of an action."""
+"""The definition of an action, and the context of a call."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -21,28 +21,29 @@ class ActionError(Exception):
 
 
 class Taken(Struct, frozen=True):
-    """An action that is taken: in which execution, and how to act for its user."""
+    """The context of a call of an action: its execution, and means to act for its user."""
 
     action_execution: Document
     execution: Document | None
-    token: Callable[[], str | None]  # returns a token of the user; None if there is none any more
-    # Returns where a service of a type is, for the user's project.
+    # Returns a token of the user; None once the trust is no longer valid.
+    token: Callable[[], str | None]
+    # Returns the URL of a type of service for the user's project.
     endpoint: Callable[[str], str | None]
     sleep: Callable[[float], Awaitable[None]]
-    blocking: Callable[..., Awaitable[Any]]  # runs a function on a thread
+    blocking: Callable[..., Awaitable[Any]]  # runs a function in a thread
 
 
 Run = Callable[[Taken, Input], Awaitable[Any]]
 
 
 class Action(Struct, frozen=True):
-    """Something that tasks can do."""
+    """An action that tasks can call."""
 
     name: str
     inputs: Mapping[str, Any]
     description: str
     run: Run
-    waits: bool = False  # the result is reported by another request
+    waits: bool = False  # another request reports the result
 
 
 def declared(text: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Requests over HTTP, as ``std.http`` and the actions on services send them."""
+"""HTTP requests of ``std.http`` and of the actions that call services."""
 
 import base64
 import json
@@ -15,14 +15,15 @@ from urllib.parse import urlencode, urlsplit
 from localcloud.workflow.actions.action import ActionError
 
 _SECONDS, _MOST_SECONDS = 30, 300
-_MOST_BYTES = 1 << 20  # of an answer
+_MOST_BYTES = 1 << 20  # of a response
 _GOOD = range(200, 400)
 
 
 def ask(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> Any:
-    """Send a request; returns the answer, or raises :class:`ActionError` with it.
+    """Send a request and return the response.
 
-    Raises OSError and ValueError where there is none.
+    Raises :class:`ActionError` with the response if its status is an error, and OSError or
+    ValueError if there is none.
     """
     request = _request(given, more_headers)
     seconds = given["timeout"]
@@ -65,7 +66,7 @@ def _request(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> urlli
 
 
 def _opener(given: Mapping[str, Any], jar: CookieJar) -> urllib.request.OpenerDirector:
-    """Return an opener that only speaks HTTP, and follows redirects unless that is forbidden."""
+    """Return an opener that supports only HTTP, and follows redirects unless that is forbidden."""
     context = ssl.create_default_context()
     if given["verify"] is False:
         context.check_hostname = False

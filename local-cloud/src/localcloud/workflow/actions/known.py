@@ -1,4 +1,4 @@
-"""The known actions: those of the cloud, and those that projects have defined."""
+"""Lookup of actions: those of the cloud, and those that projects have defined."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,21 +18,24 @@ _MOST_LEVELS = 10
 
 
 class Found(Struct, frozen=True):
-    """An action: one of the cloud, and the definitions of the project that are above it."""
+    """An action of the cloud, with the definitions of a project that wrap it."""
 
     name: str
     system: Action
-    # What the project has defined, the first that is asked first.
+    # Definitions of the project, the outermost first.
     above: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """Its inputs, with their defaults."""
+        """The inputs, with their defaults."""
         return inputs_of(self.above[0]) if self.above else self.system.inputs
 
 
 def found(state: State, project_id: str, name: str, workbook: str = "") -> Found:
-    """Return an action by its name, in a workbook by the short one too; raises RunFailedError."""
+    """Return an action by its name; actions of a workbook by their short name too.
+
+    Raises RunFailedError.
+    """
     above: list[Mapping[str, Any]] = []
     full = name
     while (system := SYSTEM.get(name)) is None:
@@ -52,5 +55,5 @@ def _defined(state: State, project_id: str, name: str, workbook: str) -> Documen
 
 
 def base_input(definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a definition's input for its base action, as expressions."""
+    """Return the input that a definition passes to its base action, as expressions."""
     return {**inline.parsed(definition["base"])[1], **definition.get("base-input", {})}

@@ -26,7 +26,7 @@ _LOST = "The cloud was stopped while the action ran; nobody knows what came of i
 
 
 class Actions:
-    """The actions under way."""
+    """The running actions."""
 
     def __init__(self, state: State, trusts: Trusts, evaluator: Evaluator) -> None:
         self._state = state
@@ -41,7 +41,7 @@ class Actions:
         return ThreadPoolExecutor(_WORKERS, "action")
 
     def begin(self, run: Document, workbook: str = "") -> None:
-        """Take an action that has been stored."""
+        """Run a stored action in the background."""
         task = asyncio.get_running_loop().create_task(self._take(run["id"], workbook))
         self._tasks[run["id"]] = task
         task.add_done_callback(lambda _: self._tasks.pop(run["id"], None))
@@ -50,7 +50,7 @@ class Actions:
         """Resume an action that ran when the cloud was stopped."""
         try:
             waits = known.found(self._state, run["project_id"], run["name"], workbook).system.waits
-        except Exception:  # noqa: BLE001  (its definition is gone)
+        except Exception:  # noqa: BLE001  (for example, its definition was deleted)
             waits = False
         if again:
             self.begin(run, workbook)
@@ -72,7 +72,7 @@ class Actions:
         self.ended(ended)
 
     def leave(self, run: Document) -> None:
-        """Wait no longer for an action."""
+        """Cancel an action, and ignore its result."""
         left = {**run, "state": CANCELLED, "dropped": True, "updated_at": self._state.now()}
         self._state.action_executions.put(left)
         if task := self._tasks.get(run["id"]):
@@ -84,7 +84,7 @@ class Actions:
         return {**run, "state": state, "output": {"result": result}, "accepted": True}
 
     async def idle(self) -> None:
-        """Return when no action is under way."""
+        """Wait until no action is running."""
         while self._tasks:
             await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
@@ -93,6 +93,7 @@ class Actions:
         for task in list(self._tasks.values()):
             task.cancel()
         await self.idle()
+        # Only an action that blocks creates the threads.
         if "_workers" in self.__dict__:
             self._workers.shutdown(wait=False, cancel_futures=True)
 
@@ -115,7 +116,7 @@ class Actions:
             return ERROR, failed.result
         except (ApiError, EvaluationError, RunFailedError) as error:
             return ERROR, str(error)
-        except Exception as error:  # noqa: BLE001  (whatever an action meets is its result)
+        except Exception as error:  # noqa: BLE001  (any failure is the result)
             if not isinstance(error, OSError | ValueError | TypeError | KeyError):
                 _LOG.exception("action %s failed", run["name"])
             told = f"action={run['name']}, action_ex_id={run['id']}, msg='{error}'"
@@ -131,6 +132,7 @@ class Actions:
             inner = known.base_input(definition)
             given = await self._evaluator.evaluate(project, inner, given, _nothing)
         given = completed(action.system.name, action.system.inputs, given)
+        # Sub-executions have no trust of their own.
         root = execution and self._state.executions.get(execution["root_execution_id"] or "")
         trust_id = (root or execution or run).get("trust_id")
         taken = Taken(

@@ -1,7 +1,7 @@
-"""Actions that are one request to a service of the cloud.
+"""Actions that send one request to a service of the cloud.
 
-The request has the rights of the user of the execution. ``$name`` in a body is an input; null
-values are left out.
+The request has the rights of the execution's user. ``$name`` in a body stands for an input; inputs
+that are null are left out.
 """
 
 import re
@@ -23,21 +23,21 @@ class Endpoint(Struct, frozen=True):
     """The endpoint of a service."""
 
     type: str
-    root: str = ""  # what is between the endpoint in the catalog and the paths below
+    root: str = ""  # path between the endpoint in the catalog and the paths below
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
 class ServiceCall(Struct, frozen=True):
-    """A request, and the part of its answer that is the result."""
+    """A request, and the part of its response that is the result."""
 
     endpoint: Endpoint
     method: str
     path: str
-    key: str = ""  # of the answer; "" is all of it
+    key: str = ""  # of the response; "" means all of it
     body: Any = None
 
     def action(self, name: str, inputs: str = "") -> Action:
-        """Return the action."""
+        """Return the call as an action."""
         said = f"{self.method} {self.path} of the {self.endpoint.type} service."
         return Action(name, declared(inputs), said, self._run)
 

@@ -1,4 +1,4 @@
-"""The actions that every Mistral has."""
+"""The standard actions of Mistral."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Readers of requests for handlers of the workflow API, and their lists."""
+"""Parsers of requests to the workflow API, and lists of its responses."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,23 +37,24 @@ class Call(ApiRequest, frozen=True):
         return self.context.require_project()
 
     def query(self, key: str, default: str = "") -> str:
-        """Return a value of the query string."""
+        """Return a parameter of the query string."""
         return self.request.query_params.get(key, default)
 
     def flag(self, key: str) -> bool:
-        """Return a boolean of the query string; false where it is missing."""
+        """Return a boolean parameter of the query string; false if it is missing."""
         return boolean(self.query(key, "false"))
 
     def text(self) -> str:
-        """Return the body as a text; raises BadRequestError."""
+        """Return the body as text; raises BadRequestError."""
         try:
             return self.content.decode()
         except UnicodeDecodeError as error:
             raise BadRequestError("The request body is no text in UTF-8.") from error
 
     def fields(self, kind: str, known: Iterable[str]) -> dict[str, Any]:
-        """Return the JSON object of the body; raises BadRequestError for fields that are not
-        known.
+        """Return the JSON object of the body.
+
+        Raises BadRequestError for an unknown field.
         """
         given = self.body()
         if unknown := sorted(given.keys() - set(known)):
@@ -78,7 +79,7 @@ def routed(method: str, path: str, handler: Handler, status: int | None = None) 
 
 
 def json_map(kind: str, given: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a field that is a map, or JSON of one; raises BadRequestError."""
+    """Return a field that is a map, or a map as JSON text; raises BadRequestError."""
     value = given.get(name)
     if isinstance(value, str):
         try:
@@ -94,7 +95,7 @@ def json_map(kind: str, given: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def text_field(given: Mapping[str, Any], name: str, most: int = 255) -> str:
-    """Return a field that is a text; raises BadRequestError."""
+    """Return a text field; raises BadRequestError."""
     value = given.get(name)
     if value is None:
         return ""
@@ -107,7 +108,7 @@ def text_field(given: Mapping[str, Any], name: str, most: int = 255) -> str:
 def listed(
     call: Call, name: str, documents: Iterable[Document], show: Show, hidden: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return a page of documents as a list of the API; raises BadRequestError.
+    """Return a page of documents as a list response; raises BadRequestError.
 
     Fields in ``hidden`` are only shown on request.
     """
@@ -134,7 +135,7 @@ def listed(
 
 
 def show_fields(items: Sequence[Mapping[str, Any]]) -> dict[str, None]:
-    """Return the names of the fields of some items."""
+    """Return the names of the items' fields, in order."""
     return dict.fromkeys(key for each in items for key in each)
 
 

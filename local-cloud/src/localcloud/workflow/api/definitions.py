@@ -1,4 +1,4 @@
-"""The requests on workflows, workbooks, actions and environments."""
+"""Requests on workflows, workbooks, actions and environments."""
 
 import hashlib
 import json
@@ -35,14 +35,14 @@ _WORDS = {
 
 
 class Definitions:
-    """Common parts of requests on definitions of each kind."""
+    """Base of the requests on each kind of definition."""
 
     def __init__(self, service: Workflows) -> None:
         self._service = service
         self._state = service.state
 
     async def check(self, call: Call, tree: Any) -> None:
-        """Raise BadRequestError for expressions that cannot be read."""
+        """Raise BadRequestError for expressions that cannot be parsed."""
         try:
             await self._service.parts.evaluator.check(call.project, tree)
         except EvaluationError as error:
@@ -51,7 +51,7 @@ class Definitions:
     def put(
         self, call: Call, collection: Collection, kind: str, name: str, **fields: Any
     ) -> Document:
-        """Make a definition, or replace it if that is asked for; returns it."""
+        """Create a definition on POST, or replace it; return it."""
         namespace = fields.get("namespace", "")
         own = [
             each
@@ -71,7 +71,7 @@ class Definitions:
         return made
 
     def workflow(self, call: Call, made: Workflow, text: str, workbook: str | None) -> Document:
-        """Make or replace a workflow."""
+        """Create or replace a workflow."""
         return self.put(
             call,
             self._state.workflows,
@@ -89,7 +89,7 @@ class Definitions:
     def action(
         self, call: Call, name: str, body: Mapping[str, Any], text: str, workbook: str | None
     ) -> Document:
-        """Make or replace an action."""
+        """Create or replace an action."""
         return self.put(
             call,
             self._state.actions,
@@ -104,7 +104,7 @@ class Definitions:
         )
 
     async def validated(self, call: Call, read: Any) -> dict[str, Any]:
-        """Return whether a document could be used, and why not."""
+        """Return whether a document is valid, and the reason if it is not."""
         try:
             await self.check(call, read(call.text()))
         except ApiError as error:
@@ -259,7 +259,7 @@ class WorkbookRequests(Definitions):
             raise duplicate(kind, name)
 
     def _remove_others(self, call: Call, book: Workbook) -> None:
-        """Remove definitions that a workbook no longer has."""
+        """Remove definitions that the workbook no longer contains."""
         for kept, parts in (
             (book.workflows, self._state.workflows),
             (book.actions, self._state.actions),

@@ -1,4 +1,4 @@
-"""The requests on executions of workflows."""
+"""Requests on executions of workflows."""
 
 from collections.abc import Iterator
 from typing import Any

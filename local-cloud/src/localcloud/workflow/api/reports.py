@@ -1,4 +1,4 @@
-"""Reports: an execution with all that is below it, and how much of it has come how far."""
+"""Reports on an execution: its tasks and sub-executions, and the number of tasks in each state."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _TOLD = ("id", "created_at", "updated_at", "state", "state_info")
 
 
 class Report:
-    """Makes reports."""
+    """Builds the report on one execution."""
 
     def __init__(self, state: State, errors_only: bool, depth: int) -> None:
         self._state = state

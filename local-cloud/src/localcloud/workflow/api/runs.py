@@ -1,4 +1,4 @@
-"""The requests on tasks, and on actions that are taken."""
+"""Requests on tasks and action executions."""
 
 import json
 from collections.abc import Iterable
@@ -78,7 +78,7 @@ class TaskRequests:
 
 
 class ActionExecutionRequests:
-    """The requests on actions that are taken."""
+    """The requests on action executions."""
 
     def __init__(self, service: Workflows) -> None:
         self._service = service

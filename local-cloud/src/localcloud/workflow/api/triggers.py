@@ -1,4 +1,4 @@
-"""The requests on cron triggers and event triggers."""
+"""Requests on cron triggers and event triggers."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Documents as answers show them."""
+"""The form of documents in responses."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ def _of(document: Document, *names: str) -> dict[str, Any]:
 
 
 def workflow(document: Document) -> dict[str, Any]:
-    """Return a workflow as it is shown."""
+    """Return the response for a workflow."""
     spec = document["spec"]
     return {
         **_of(document, "id", "name", "namespace"),
@@ -25,12 +25,12 @@ def workflow(document: Document) -> dict[str, Any]:
 
 
 def workbook(document: Document) -> dict[str, Any]:
-    """Return a workbook as it is shown."""
+    """Return the response for a workbook."""
     return _of(document, "id", "name", "namespace", "definition", "tags", *_SCOPED)
 
 
 def action(document: Document) -> dict[str, Any]:
-    """Return an action that a project has defined as it is shown."""
+    """Return the response for an action that a project has defined."""
     spec = document["spec"]
     return {
         **_of(document, "id", "name"),
@@ -42,7 +42,7 @@ def action(document: Document) -> dict[str, Any]:
 
 
 def environment(document: Document) -> dict[str, Any]:
-    """Return an environment as it is shown."""
+    """Return the response for an environment."""
     return {
         **_of(document, "id", "name", "description"),
         "variables": json.dumps(document["variables"]),
@@ -51,7 +51,7 @@ def environment(document: Document) -> dict[str, Any]:
 
 
 def execution(document: Document) -> dict[str, Any]:
-    """Return an execution as it is shown."""
+    """Return the response for an execution."""
     output = document["output"]
     return {
         **_of(document, "id", "workflow_id", "workflow_name", "workflow_namespace"),
@@ -68,7 +68,7 @@ def execution(document: Document) -> dict[str, Any]:
 
 
 def task(document: Document, result: Any) -> dict[str, Any]:
-    """Return a task as it is shown."""
+    """Return the response for a task."""
     return {
         **_of(document, "id", "name", "type", "workflow_name", "workflow_namespace"),
         **_of(document, "workflow_id", "workflow_execution_id", "tags", "state", "state_info"),
@@ -81,7 +81,7 @@ def task(document: Document, result: Any) -> dict[str, Any]:
 
 
 def action_execution(document: Document) -> dict[str, Any]:
-    """Return an action that was taken as it is shown."""
+    """Return the response for an action execution."""
     output = document["output"]
     return {
         **_of(document, "id", "workflow_name", "workflow_namespace"),
@@ -96,7 +96,7 @@ def action_execution(document: Document) -> dict[str, Any]:
 
 
 def cron_trigger(document: Document) -> dict[str, Any]:
-    """Return a cron trigger as it is shown."""
+    """Return the response for a cron trigger."""
     return {
         **_of(document, "id", "name", "workflow_name", "workflow_id"),
         "workflow_input": json.dumps(document["workflow_input"]),
@@ -108,7 +108,7 @@ def cron_trigger(document: Document) -> dict[str, Any]:
 
 
 def event_trigger(document: Document) -> dict[str, Any]:
-    """Return an event trigger as it is shown."""
+    """Return the response for an event trigger."""
     return {
         **_of(document, "id", "created_at", "updated_at", "project_id", "name", "workflow_id"),
         "workflow_input": json.dumps(document["workflow_input"]),

@@ -1,4 +1,4 @@
-"""Results of an attempt at a task: its end, another attempt, or a pause before its end."""
+"""Policies on the result of an attempt at a task: its end, another attempt, or a pause."""
 
 from localcloud.core.store import Document
 from localcloud.workflow.engine.completion import Completion
@@ -6,7 +6,7 @@ from localcloud.workflow.engine.contexts import Contexts, workflow_of
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import DELAYED, ERROR, IDLE, RUNNING, SUCCESS
 
-END = "end"  # what is due after `wait-after`: the end in the state that is named behind a colon
+END = "end"  # phase after `wait-after`: the task ends in the state behind the colon
 
 
 class Attempts:
@@ -24,7 +24,7 @@ class Attempts:
         policies = task["policies"]
         spec = workflow_of(execution).tasks[task["name"]]
         if state == SUCCESS and "fail-on" in policies:
-            said = spec.policies["fail-on"]  # it may ask for the result
+            said = spec.policies["fail-on"]  # evaluated now because it may refer to the result
             if await self._contexts.value(execution, task, said, task["context"]):
                 state, info = ERROR, "Failed by 'fail-on' policy"
         if execution["state"] == RUNNING and await self._again(execution, task, state, info):
@@ -39,7 +39,7 @@ class Attempts:
         await self.ending.complete(execution, task, state, info)
 
     def delay(self, task: Document, phase: str, seconds: float, **more: object) -> None:
-        """Let a task wait before its next phase."""
+        """Delay the next phase of a task."""
         due = self._state.moment() + seconds
         self._state.changed(task, state=DELAYED, phase=phase, due=due, expires=None, **more)
 

@@ -21,7 +21,7 @@ class Completion:
         self._contexts = contexts
 
     def join(self, task: Document, led: list[Document]) -> None:
-        """Start a task to which other tasks have led."""
+        """Start a joining task after the tasks that led to it."""
         context, versions = outbound(led)
         now = self._state.now()
         self._state.put_task(
@@ -31,8 +31,9 @@ class Completion:
     async def complete(
         self, execution: Document, task: Document, state: str, info: str | None
     ) -> None:
-        """End a task in a state. Raises :class:`RunFailedError` if an expression of it has no
-        value.
+        """End a task in a state.
+
+        Raises :class:`RunFailedError` if one of its expressions has no value.
         """
         spec = workflow_of(execution).tasks[task["name"]]
         now = self._state.now()
@@ -97,5 +98,6 @@ class Completion:
 
     def _forget(self, task: Document) -> None:
         for child in self._state.children(task):
+            # An execution keeps its output: it is also an object of the API.
             if "spec" not in child:
                 self._state.action_executions.put({**child, "output": {}})

@@ -11,7 +11,7 @@ from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import ENDED
 
 _HIDDEN = "***"
-_MOST = 1_000  # executions or tasks that one question is answered with
+_MOST = 1_000  # executions or tasks in the answer to one query
 
 
 def workflow_of(execution: Document) -> Workflow:
@@ -29,9 +29,9 @@ class Contexts:
     async def value(
         self, execution: Document, task: Document | None, tree: Any, own: Mapping[str, Any]
     ) -> Any:
-        """Return a tree with the values of its expressions, in a task or outside of all.
+        """Return a tree with its expressions evaluated, for a task or outside of tasks.
 
-        Raises NotComputed.
+        Raises EvaluationError.
         """
         return (await self.values(execution, task, tree, own, [{}]))[0]
 
@@ -43,7 +43,7 @@ class Contexts:
         own: Mapping[str, Any],
         variations: Sequence[Mapping[str, Any]],
     ) -> list[Any]:
-        """Return a tree with its values once for each variation of the data."""
+        """Return the evaluated tree for each variation of the data."""
         return await self._evaluator.evaluate_each(
             execution["project_id"],
             tree,
@@ -54,7 +54,7 @@ class Contexts:
 
     @staticmethod
     def data(execution: Document, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of ``$`` or ``_``: of the execution, and of one place in it."""
+        """Return the value of ``$`` and ``_``: data of the execution, overridden by ``own``."""
         return {
             **execution["input"],
             **execution["vars"],
@@ -141,7 +141,7 @@ def _result(child: Document) -> Any:
 def outbound(tasks: Iterable[Document]) -> tuple[dict[str, Any], dict[str, int]]:
     """Return the merged variables of tasks, and the number of times each was published.
 
-    If several tasks have a variable, the value that was published most often on the way counts.
+    If several tasks have a variable, the value with the most publications before it wins.
     """
     values: dict[str, Any] = {}
     versions: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Drives executions: each one continues after every event that concerns it.
+"""Drives executions: each one continues after every event that affects it.
 
 The next step of an execution depends only on its documents. So they are read again after each
 event, at due times, and at the start of the cloud: there is no other recovery.
@@ -49,14 +49,14 @@ class Engine:
                 self.soon(execution["id"])
 
     async def stop(self) -> None:
-        """Leave everything as it is."""
+        """Stop all work; the next process resumes it."""
         await self._wakes.stop()
         await self._parts.actions.stop()
         await self.work.stop()
         await self._parts.evaluator.stop()
 
     def soon(self, execution_id: str) -> None:
-        """Bring an execution on."""
+        """Continue an execution in the background."""
         if execution_id not in self._asked:
             self._asked.add(execution_id)
             self.work.begin(execution_id, partial(self._advance, execution_id))
@@ -91,7 +91,7 @@ class Engine:
                     break
             except (RunFailedError, EvaluationError, ApiError) as error:
                 await self.end(execution_id, ERROR, str(error))
-            except Exception:  # noqa: BLE001  (it must not end unseen)
+            except Exception:  # noqa: BLE001  (the execution must not stop silently)
                 _LOG.exception("execution %s cannot continue", execution_id)
                 await self.end(execution_id, ERROR, "The cloud cannot continue; its log says why.")
                 return
@@ -100,7 +100,7 @@ class Engine:
             self._tell_parent(execution)
 
     async def _step(self, execution: Document) -> bool:
-        """Do whatever can be done; returns whether something was."""
+        """Take all possible steps; return whether there were any."""
         if not execution["begun"] and execution["state"] == RUNNING:
             await self._open(execution)
             return True
@@ -180,7 +180,7 @@ class Engine:
         return False
 
     async def _begin_made(self, execution: Document) -> None:
-        """Start the tasks that were created before the end of the execution."""
+        """Run the tasks that were created before the command that ends the execution."""
         for task in self._state.open_tasks(execution["id"]):
             if task["state"] not in ENDED:
                 await self._settled(execution, task)
@@ -190,8 +190,7 @@ class Engine:
         await self._ends.end(execution_id, state, info)
 
     async def change(self, execution_id: str, state: str, info: str | None) -> None:
-        """Put an execution into another state, and the executions below it as far as they are
-        affected.
+        """Change the state of an execution, and of the executions below it if it affects them.
 
         The caller must hold the execution's lock.
         """
@@ -213,12 +212,13 @@ class Engine:
                     self.work.begin(child["id"], change)
 
     def rerun(self, task: Document, whole: bool, trust_id: str) -> None:
-        """Start a failed task again, and the executions above it, with the rights of a trust."""
+        """Restart a failed task and the executions above it, with the rights of a trust."""
         self._parts.attempts.rerun(task, whole)
         execution = self._state.executions.get(task["workflow_execution_id"])
         while execution is not None:
             again = {**execution, "state": RUNNING, "state_info": None, "output": None}
             parent = self._state.tasks.get(execution["task_execution_id"] or "")
+            # Actions use the trust of the root execution.
             self._state.executions.put(again if parent else {**again, "trust_id": trust_id})
             self.soon(execution["id"])
             if parent is None:

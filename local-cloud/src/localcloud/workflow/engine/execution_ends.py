@@ -50,6 +50,7 @@ class ExecutionEnds:
             if state == SUCCESS:
                 where = f"[wf_ex_id={execution_id}, wf_name={execution['workflow_name']}]"
                 state, info = ERROR, f"Failed to check and complete {where}: {error}"
+        # Another event may have ended the execution during the evaluation.
         latest = self._state.executions.get(execution_id)
         if latest is None or latest["state"] in ENDED:
             return

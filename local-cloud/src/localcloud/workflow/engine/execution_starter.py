@@ -22,7 +22,7 @@ class ExecutionStarter:
         self._engine = engine
 
     def asked(self, who: RequestContext, workflow: Document, **given: Any) -> Document:
-        """Start an execution for a caller; returns it."""
+        """Start an execution for a caller; return it."""
         project = who.require_project()
         given["params"] = self._with_env(project, given["params"])
         openstack = {
@@ -69,7 +69,7 @@ class ExecutionStarter:
         self._engine.start(made)
 
     def _with_env(self, project_id: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return parameters with the variables of the environment that they name."""
+        """Return parameters with ``env`` replaced by the variables of the environment it names."""
         env = params.get("env") or {}
         if isinstance(env, str):
             named = self._state.named(project_id, self._state.environments, env)

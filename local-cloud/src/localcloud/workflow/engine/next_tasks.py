@@ -12,11 +12,11 @@ from localcloud.workflow.language.workflows import Workflow
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import ENDED, ERROR, IDLE, SUCCESS, WAITING
 
-MOST_TASKS = 1_000  # of one execution
+MOST_TASKS = 1_000  # per execution
 
 
 class NextTasks:
-    """Makes the tasks of executions."""
+    """Creates the tasks of executions."""
 
     def __init__(self, state: State) -> None:
         self._state = state
@@ -31,7 +31,10 @@ class NextTasks:
             self._put(execution, workflow.tasks[name], IDLE, [])
 
     def required(self, execution: Document) -> bool:
-        """In a reverse workflow: make the tasks whose turn it is; returns whether there are any."""
+        """Create the tasks of a reverse workflow whose required tasks have succeeded.
+
+        Returns whether there are any.
+        """
         workflow, made = workflow_of(execution), False
         known = {task["name"]: task for task in self._state.tasks_of(execution["id"])}
         for name in workflow.needed(execution["params"]["task_name"]):
@@ -45,7 +48,10 @@ class NextTasks:
         return made
 
     def led_to(self, execution: Document, by: Document, name: str, event: str) -> None:
-        """Make the task that another one leads to, unless that one joins and is there."""
+        """Create the task that another one leads to.
+
+        A joining task is created once: the other tasks that lead to it are added to it.
+        """
         task = workflow_of(execution).tasks[name]
         trigger = {"task_id": by["id"], "event": event}
         if task.join is not None:
@@ -104,8 +110,10 @@ class NextTasks:
         self._state.put_task(made)
 
     def joined(self, execution: Document, task: Document) -> tuple[str, list[Document], list[str]]:
-        """Return the state of a task that joins others, those that have led to it, and those that
-        never will."""
+        """Return the state of a joining task.
+
+        Also returns the tasks that have led to it, and the names of those that never will.
+        """
         workflow = workflow_of(execution)
         every = self._state.tasks_of(execution["id"])
         latest = {each["name"]: each for each in every}
@@ -128,7 +136,7 @@ class NextTasks:
 
     @staticmethod
     def _may_come(workflow: Workflow, tasks: Sequence[Document], name: str) -> bool:
-        """Return whether anything that is not done may still lead to a task."""
+        """Return whether an unfinished task may still lead to a task."""
         waiting = [t["name"] for t in tasks if t["state"] not in ENDED or not t["processed"]]
         seen: set[str] = set()
         while waiting:

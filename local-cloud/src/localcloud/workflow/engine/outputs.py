@@ -12,14 +12,14 @@ _SAID = {SUCCESS: "output", ERROR: "output-on-error"}
 
 
 class Outputs:
-    """Works them out; raises NotComputed where an expression has no value."""
+    """Evaluates variables and output; raises EvaluationError."""
 
     def __init__(self, state: State, contexts: Contexts) -> None:
         self._state = state
         self._contexts = contexts
 
     async def variables(self, execution: Document) -> Any:
-        """Return the variables that a workflow sets at its beginning."""
+        """Return the variables that a workflow sets at its start."""
         return await self._contexts.value(execution, None, execution["spec"].get("vars", {}), {})
 
     async def output(self, execution: Document, state: str) -> dict[str, Any]:

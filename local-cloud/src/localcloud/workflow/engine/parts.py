@@ -1,4 +1,4 @@
-"""The parts of the engine, put together."""
+"""The parts of the workflow engine."""
 
 from msgspec import Struct
 
@@ -31,7 +31,7 @@ class Parts(Struct, frozen=True):
 
 
 def put_together(state: State, trusts: Trusts) -> Parts:
-    """Return the parts."""
+    """Create the parts."""
     evaluator = Evaluator()
     contexts = Contexts(state, evaluator)
     actions = Actions(state, trusts, evaluator)

@@ -5,13 +5,13 @@ from typing import Any
 
 from localcloud.workflow.failures import RunFailedError
 
-_MOST_ITEMS = 1_000  # that a task is done for
+_MOST_ITEMS = 1_000  # of one task
 _MOST_SECONDS = 10 * 365 * 86_400
 _NUMBERS = ("wait-before", "wait-after", "timeout", "concurrency")
 
 
 def checked_policies(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """Return policies with checked values. Raises RunFailedError."""
+    """Return policies with their defaults; raises RunFailedError for an invalid value."""
     found = dict(policies)
     numbers = [(name, found[name]) for name in _NUMBERS if name in found]
     numbers += [(f"retry.{name}", value) for name, value in (found.get("retry") or {}).items()]
@@ -25,7 +25,7 @@ def checked_policies(policies: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rows(lists: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the values of variables, once for each item; raises RunFailedError."""
+    """Return the variables of each item; raises RunFailedError."""
     told = f"Wrong input format for: {str(dict(lists))[:500]}."
     if not all(isinstance(value, list) for value in lists.values()):
         raise RunFailedError(f"{told} Iterable type is expected for each value.")

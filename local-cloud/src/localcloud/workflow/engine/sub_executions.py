@@ -11,11 +11,14 @@ from localcloud.workflow.language.workflows import Workflow, completed, inputs_o
 from localcloud.workflow.model.state import State
 from localcloud.workflow.model.states import RUNNING
 
-_MOST_BELOW = 500  # executions that one execution may start, directly or not
+_MOST_BELOW = 500  # executions that a root execution may start, directly or not
 
 
 def execution_of(state: State, workflow: Document, **given: Any) -> Document:
-    """Return the document of a new execution; raises BadRequestError for input or parameters."""
+    """Return the document of a new execution.
+
+    Raises BadRequestError for invalid input or parameters.
+    """
     spec, name = workflow["spec"], workflow["name"]
     params: dict[str, Any] = {"namespace": workflow["namespace"], "env": {}, **given["params"]}
     checked = completed(name, inputs_of(spec), given["input"])
@@ -61,13 +64,13 @@ class SubExecutions:
         self._state = state
         # Called with the ID of an execution that must continue.
         self.begun: Callable[[str], None] = lambda _: None
-        # Called with an execution whose parent does not wait for it any more.
+        # Called with an execution whose parent no longer waits for it.
         self.cancel: Callable[[Document], None] = lambda _: None
 
     def begin(
         self, parent: Document, task: Document, name: str, given: Mapping[str, Any], index: int
     ) -> str:
-        """Start a workflow as a part of a task; returns the reason if that is impossible, or ""."""
+        """Start a sub-execution of a task; return the reason if that is impossible, or ""."""
         project, namespace = parent["project_id"], parent["params"].get("namespace") or ""
         book = parent["workbook"]
         workflow = self._state.workflow(project, f"{book}.{name}", namespace) if book else None

@@ -49,7 +49,7 @@ class TaskRuns:
         self._attempts = attempts
 
     async def settle(self, execution: Document, task: Document) -> bool:
-        """Bring a task on; returns whether anything has changed."""
+        """Advance a task by one step; return whether anything has changed."""
         goes_on = execution["state"] == RUNNING
         if task["state"] == WAITING and goes_on:
             return await self._join(execution, task)
@@ -88,7 +88,7 @@ class TaskRuns:
             found = await self._contexts.value(execution, task, said, task["context"])
             policies = checked_policies(found)
             if "fail-on" in spec.policies:
-                policies["fail-on"] = True  # evaluated when there is a result
+                policies["fail-on"] = True  # evaluated after the result is known
             task = self._state.changed(task, policies=policies, started_at=self._state.now())
         policies = task["policies"]
         if policies.get("pause-before") and task["phase"] == "":
@@ -132,7 +132,7 @@ class TaskRuns:
             await self._schedule(execution, task, spec)
 
     async def _schedule(self, execution: Document, task: Document, spec: Task) -> None:
-        """Start the remaining actions or workflows of a task, within the limit of concurrency."""
+        """Start the remaining actions or sub-workflows, up to the task's limit of concurrency."""
         children = self._counted(task)
         begun = {each["index"] for each in children}
         items = [{}] if task["items"] is None else task["items"]
@@ -189,7 +189,7 @@ class TaskRuns:
         self._actions.begin(run, workbook)
 
     async def _look(self, execution: Document, task: Document) -> bool:
-        """Read the results of a task's actions or sub-workflows."""
+        """Process the results of a task's actions or sub-workflows."""
         if task["expires"] is not None and task["expires"] <= self._state.moment():
             for each in self._counted(task):
                 if each["state"] not in ENDED:
@@ -228,7 +228,7 @@ class TaskRuns:
 
 
 def _why(task: Document, children: list[Document], state: str) -> str | None:
-    """Return why a task has ended as it has."""
+    """Return the reason of a task's failure."""
     if state != ERROR:
         return None
     if task["items"] is not None:

@@ -1,4 +1,4 @@
-"""Brings executions on when a time has come that one of their tasks names."""
+"""Continues executions at the times that their tasks name."""
 
 import asyncio
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from localcloud.workflow.model.states import ENDED
 
 
 class Timers:
-    """The times that are waited for, one for each execution: the next."""
+    """The next due time of each execution."""
 
     def __init__(self, state: State, soon: Callable[[str], None]) -> None:
         self._state = state
@@ -16,7 +16,7 @@ class Timers:
         self._wakes: dict[str, asyncio.Task[None]] = {}
 
     def set(self, execution_id: str) -> None:
-        """Wait for the next time that a task of an execution names, if one does."""
+        """Wait for the earliest time that a task of the execution names, if any."""
         if old := self._wakes.pop(execution_id, None):
             old.cancel()
         times = [
@@ -31,14 +31,14 @@ class Timers:
             self._wakes[execution_id] = wake
 
     async def stop(self) -> None:
-        """Wait no longer."""
+        """Cancel all waits."""
         waiting = list(self._wakes.values())
         for wake in waiting:
             wake.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _wake(self, execution_id: str, time: float) -> None:
-        # a moment later than asked for: times of the clock are compared
+        # 1 ms later, so that the clock has passed the time when the task compares them.
         await self._state.cloud.clock.sleep(max(0.0, time - self._state.moment()) + 0.001)
         self._wakes.pop(execution_id, None)
         self._soon(execution_id)

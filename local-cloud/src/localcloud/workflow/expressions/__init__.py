@@ -1,1 +1,1 @@
-"""Expressions of users, computed in processes that can be ended."""
+"""Evaluation of users' expressions, in processes that can be killed."""

@@ -1,7 +1,7 @@
-"""Has expressions computed in helpers: processes that are started when there is something to do.
+"""Evaluates expressions in helper processes, which are started on demand.
 
-Expressions of users can take any time and memory. A helper has limits that the kernel holds, and is
-replaced when it hits one. A project has one helper at a time.
+Expressions of users can take any time and memory. The kernel enforces the limits of a helper, and a
+helper that exceeds one is replaced. A project uses one helper at a time.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from weakref import WeakValueDictionary
 
 from localcloud.workflow.expressions.recognition import expressions_in
 
-Answers = Callable[..., Any]  # answers what expressions ask of the service: a word, and arguments
+Answers = Callable[..., Any]  # answers queries of expressions: a word, and arguments
 _MOST = 2
-# Seconds that a job may last on a busy machine; the kernel ends it after two of computing.
+# Seconds that a job may last on a busy machine; the kernel ends it after two of CPU time.
 _PATIENCE = 30
 _LONGEST = 16 << 20  # bytes of a line
 _WHY = {-signal.SIGVTALRM: "The expression takes more than two seconds of computing."}
@@ -27,11 +27,11 @@ _ELSE = "The expression takes too much time, memory or space."
 
 
 class EvaluationError(Exception):
-    """An expression has no value. The text says why."""
+    """An expression has no value; the text is the reason."""
 
 
 class Evaluator:
-    """Computes expressions."""
+    """Evaluates expressions."""
 
     def __init__(self) -> None:
         self._idle: list[Process] = []
@@ -39,12 +39,12 @@ class Evaluator:
         self._projects: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, project_id: str, tree: Any) -> None:
-        """Raise :class:`EvaluationError` for expressions in a tree that cannot be read."""
+        """Raise :class:`EvaluationError` for expressions in a tree that cannot be parsed."""
         if texts := list(dict.fromkeys(expressions_in(tree))):
             await self._done(project_id, {"check": texts}, lambda *_: None)
 
     async def evaluate(self, project_id: str, tree: Any, data: Any, answers: Answers) -> Any:
-        """Return a tree with the values of its expressions; raises :class:`EvaluationError`."""
+        """Return a tree with its expressions evaluated; raises :class:`EvaluationError`."""
         return (await self.evaluate_each(project_id, tree, data, [{}], answers))[0]
 
     async def evaluate_each(
@@ -55,7 +55,7 @@ class Evaluator:
         variations: Sequence[Mapping[str, Any]],
         answers: Answers,
     ) -> list[Any]:
-        """Return a tree with its values once for each variation of the data."""
+        """Return the evaluated tree for each variation of the data."""
         if not variations or next(expressions_in(tree), None) is None:
             return [tree for _ in variations]
         job = {"tree": tree, "data": data, "variations": [dict(v) for v in variations]}
@@ -63,7 +63,7 @@ class Evaluator:
         return found
 
     async def stop(self) -> None:
-        """End the helpers that have nothing to do."""
+        """End the idle helpers."""
         while self._idle:
             await _end(self._idle.pop())
 
@@ -117,7 +117,9 @@ async def _asked(helper: Process, job: Mapping[str, Any], answers: Answers) -> d
 
 async def _end(helper: Process) -> None:
     assert helper.stdin is not None
-    helper.stdin.close()  # who has been ended by the kernel keeps its own reason
+    # Wait before the kill: a helper that the kernel is killing keeps that signal as its return
+    # code.
+    helper.stdin.close()
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(helper.wait(), 0.1)
     with contextlib.suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The functions that expressions have beyond those of their languages."""
+"""The functions that Mistral adds to the expression languages."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -7,13 +7,13 @@ from uuid import uuid4
 
 import yaml
 
-Ask = Callable[..., Any]  # asks the service something that only it knows
+Ask = Callable[..., Any]  # queries the service
 
 
 def functions(ask: Ask) -> dict[str, Callable[..., Any]]:
     """Return the functions by their names in expressions."""
 
-    # YAQL reads names and defaults off the signatures, and writes on the functions: no methods
+    # Functions rather than methods: YAQL reads their signatures, and sets attributes on them.
     def executions(id: Any = None, root_execution_id: Any = None, state: Any = None) -> Any:  # noqa: A002
         return ask("executions", id, root_execution_id, state)
 

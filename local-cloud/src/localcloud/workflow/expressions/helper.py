@@ -1,8 +1,8 @@
-"""A helper: a process that computes users' expressions, one job after another.
+"""A helper process that evaluates users' expressions, one job after another.
 
 ``python -I -m localcloud.workflow.expressions.helper PARENT``. Jobs and answers are lines of JSON.
 Before the first job it drops all rights that it does not need: files, sockets, processes, memory.
-The kernel ends it when a job computes for too long.
+The kernel kills it if a job computes for too long.
 """
 
 import ctypes
@@ -18,14 +18,14 @@ from localcloud.workflow.expressions.jinja_texts import JinjaTexts
 from localcloud.workflow.expressions.recognition import JINJA, YAQL
 from localcloud.workflow.expressions.yaql_texts import YaqlTexts
 
-_MEMORY = 256 << 20  # bytes that it may reserve beyond what it has at the start
-SECONDS = 2.0  # of computing for one job
+_MEMORY = 256 << 20  # bytes that the helper may reserve after its start
+SECONDS = 2.0  # CPU time of one job
 _MOST_BYTES = 4 << 20  # of an answer
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
 class Helper:
-    """Takes jobs until there are no more."""
+    """Processes jobs until the input ends."""
 
     def __init__(self, jobs: BinaryIO, answers: BinaryIO) -> None:
         self._jobs = jobs
@@ -33,7 +33,7 @@ class Helper:
         self._data: Any = {}
         self._yaql = YaqlTexts(self._ask)
         self._jinja = JinjaTexts(self._ask)
-        # what is loaded with the first use is loaded now, while files can be opened
+        # Load everything that is imported on first use now: later no file can be opened.
         self._yaql.evaluate("<% $.a.select(str($)).join('') + json_dump($) %>", {"a": ["b"]})
         self._jinja.evaluate(
             "{{ _.a | join('\\n') }}{% for i in _.a %}{{ i }}{% endfor %}", {"a": []}
@@ -42,7 +42,7 @@ class Helper:
             self._jinja.evaluate("{{ _.a.b.c }} ", {"a": {}})
 
     def run(self) -> None:
-        """Take jobs."""
+        """Process jobs."""
         while line := self._jobs.readline():
             answer = self._answered(json.loads(line))
             self._tell(answer)
@@ -50,6 +50,7 @@ class Helper:
                 return
 
     def _answered(self, job: dict[str, Any]) -> dict[str, Any]:
+        # Virtual time does not pass while the job waits for answers of the service.
         signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
         try:
             if "check" in job:
@@ -114,25 +115,25 @@ def _die_with(parent: int) -> None:
 
 
 def _confine() -> None:
-    """Drop all other rights: the needed files are open, and modules imported."""
+    """Drop all other rights: the needed files are open, and the modules imported."""
     with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123
         reserved = int(statm.read().split()[0]) * resource.getpagesize()
     for limit, value in (
         (resource.RLIMIT_AS, reserved + _MEMORY),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NOFILE, 3),
+        (resource.RLIMIT_NOFILE, 3),  # the standard streams
         (resource.RLIMIT_NPROC, 0),
     ):
         _, hard = resource.getrlimit(limit)
         least = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(limit, (least, least))
-    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    signal.signal(signal.SIGVTALRM, signal.SIG_DFL)  # kills the process: no code can catch it
     os.nice(5)
 
 
 def main() -> None:
-    """Serve one parent."""
+    """Process the jobs of one parent."""
     _die_with(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     helper = Helper(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,4 +1,4 @@
-"""Texts with expressions in Jinja."""
+"""Evaluation of texts with Jinja expressions."""
 
 import re
 from functools import lru_cache
@@ -13,7 +13,7 @@ _SINGLE = re.compile(r"{{((?:(?!{{|{%).)*)}}", re.DOTALL)
 
 
 class JinjaTexts:
-    """Evaluates them. The data are ``_``."""
+    """Evaluates texts; the data is ``_``."""
 
     def __init__(self, ask: Ask) -> None:
         self._environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
@@ -35,7 +35,7 @@ class JinjaTexts:
             raise ValueError("The expression is nested too deeply") from error
 
     def evaluate(self, text: str, data: Any) -> Any:
-        """Return the value of a text: that of its one expression, or the rendered text.
+        """Return the value of the text's only expression, or the rendered text.
 
         Raises ValueError.
         """
@@ -44,7 +44,7 @@ class JinjaTexts:
                 return self._template(text).render(_=data)
             value = self._expression(single[1])(_=data)
             if isinstance(value, Undefined):
-                str(value)  # says what is undefined
+                str(value)  # raises an error that names the undefined variable
             return value
         except MemoryError:
             raise

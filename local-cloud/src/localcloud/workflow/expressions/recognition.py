@@ -1,4 +1,4 @@
-"""Recognition of texts with expressions, and of their language."""
+"""Recognition of texts with expressions and of their language."""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ JINJA = re.compile(r"{{.*?}}|{%.*?%}", re.DOTALL)
 
 
 def is_expression(value: Any) -> bool:
-    """Return whether a value is a text with an expression in it."""
+    """Return whether a value is a text that contains an expression."""
     return isinstance(value, str) and bool(YAQL.search(value) or JINJA.search(value))
 
 
 def expressions_in(tree: Any) -> Iterator[str]:
-    """Yield the texts with expressions in a tree of JSON, those of its keys included."""
+    """Yield the texts with expressions in a tree of JSON, keys included."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             yield from expressions_in(key)

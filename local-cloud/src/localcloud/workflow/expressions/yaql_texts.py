@@ -1,6 +1,6 @@
-"""Texts with expressions in YAQL."""
+"""Evaluation of texts with YAQL expressions."""
 
-# the library uses collections.abc without importing it
+# The library uses collections.abc without importing it.
 import collections.abc  # noqa: F401
 from functools import lru_cache
 from typing import Any
@@ -11,11 +11,11 @@ from yaql.language.exceptions import YaqlParsingException
 from localcloud.workflow.expressions.functions import Ask, functions
 from localcloud.workflow.expressions.recognition import YAQL
 
-_ITEMS = 10_000  # that one iterator of an expression may yield
+_ITEMS = 10_000  # that an iterator of an expression may yield
 
 
 class YaqlTexts:
-    """Evaluates them."""
+    """Evaluates texts; the data is ``$``."""
 
     def __init__(self, ask: Ask) -> None:
         options = {"yaql.limitIterators": _ITEMS, "yaql.convertSetsToLists": True}
@@ -26,7 +26,7 @@ class YaqlTexts:
             self._context.register_function(function, name=name)
 
     def check(self, text: str) -> None:
-        """Raise ValueError for an expression that cannot be read."""
+        """Raise ValueError for an expression that cannot be parsed."""
         for found in YAQL.findall(text):
             try:
                 self._parsed(_inner(found))
@@ -36,7 +36,7 @@ class YaqlTexts:
                 raise ValueError("The expression is nested too deeply") from error
 
     def evaluate(self, text: str, data: Any) -> Any:
-        """Return the value of a text: that of its one expression, or the text with values in it.
+        """Return the value of the text's only expression, or the text with all values filled in.
 
         Raises ValueError.
         """

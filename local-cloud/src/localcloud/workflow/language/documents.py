@@ -1,4 +1,4 @@
-"""Documents of users: YAML of bounded size that yields only data."""
+"""Parser of users' documents: YAML of bounded size that yields only data."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ import yaml
 from localcloud.web.http import BadRequestError
 from localcloud.workflow.errors import invalid_language
 
-_MOST_NODES = 20_000  # values in a document, each as often as it occurs
+_MOST_NODES = 20_000  # values in a document; a repeated alias counts again
 _MOST_LEVELS = 50
 VERSIONS = ("2.0", 2.0, 2)
 
 
 class _Loader(yaml.CSafeLoader):
-    """Leaves times as texts: the language has none, and JSON neither."""
+    """Leaves times as text: neither the language nor JSON has them."""
 
 
 _Loader.yaml_implicit_resolvers = {

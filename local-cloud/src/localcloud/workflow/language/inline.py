@@ -1,4 +1,4 @@
-"""Commands with their parameters in one text: ``std.echo output='hello' delay=2``."""
+"""Parser of commands with parameters in one text: ``std.echo output='hello' delay=2``."""
 
 import json
 import re
@@ -13,7 +13,7 @@ _PARAMETER = re.compile(rf"([-\w]+)=({'|'.join(_VALUES)})", re.DOTALL)
 
 
 def parsed(text: str) -> tuple[str, dict[str, Any]]:
-    """Return the command and its parameters."""
+    """Return the command in a text and its parameters."""
     found = _COMMAND.match(text)
     if found is None:
         return text, {}
@@ -21,7 +21,7 @@ def parsed(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def parameters(text: str) -> dict[str, Any]:
-    """Return the parameters in a text, by their names."""
+    """Return the parameters in a text by their names."""
     return {name: _value(value) for name, value in _PARAMETER.findall(text)}
 
 

@@ -1,4 +1,4 @@
-"""JSON schemas of documents of the language, and their check."""
+"""JSON schemas for documents of the language, and their validation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -125,7 +125,7 @@ _DEFAULTS = {
 
 
 def workflow(kind: str) -> Schema:
-    """Return the schema of workflows of a type."""
+    """Return the schema of a type of workflow."""
     properties = {
         "type": {"enum": ["direct", "reverse"]},
         "name": _TEXT,

@@ -13,7 +13,7 @@ from localcloud.workflow.errors import invalid_language
 from localcloud.workflow.language import inline
 from localcloud.workflow.language.schemas import TRANSITIONS
 
-# Commands that may take the place of a next task.
+# Commands that may replace a next task.
 COMMANDS = ("noop", "fail", "succeed", "pause")
 _ITEMS = re.compile(r"\s*(\w+)\s+in\s+(\[.+\]|<%.*?%>|{{.*?}})\s*", re.DOTALL)
 _FORM = "Please use format 'var in {[some, list] | <% $.array %> }"
@@ -22,7 +22,7 @@ _POLICIES = ("wait-before", "wait-after", "timeout", "pause-before", "concurrenc
 
 
 class Following(Struct, frozen=True):
-    """A task or command that may follow."""
+    """A task or command that may follow a task."""
 
     name: str
     condition: str | None = None
@@ -30,7 +30,7 @@ class Following(Struct, frozen=True):
 
 
 class Transition(Struct, frozen=True):
-    """Published variables and next tasks at the end of a task."""
+    """The variables and next tasks of a clause such as ``on-success``."""
 
     publish: Mapping[str, Any] = {}
     publish_global: Mapping[str, Any] = {}
@@ -74,13 +74,13 @@ class Task:
 
     @cached_property
     def input(self) -> Any:
-        """The input of the action or workflow: a map, or an expression that has one."""
+        """The input of the action or workflow: a map, or an expression that returns one."""
         given = self.body.get("input", {})
         return {**self._inline[1], **given} if isinstance(given, dict) else given
 
     @cached_property
     def items(self) -> dict[str, Any]:
-        """By the names of variables, the lists whose entries the task is done for."""
+        """The lists of ``with-items`` by the names of their variables."""
         given = self.body.get("with-items", [])
         found = {}
         for text in [given] if isinstance(given, str) else given:
@@ -121,18 +121,18 @@ class Task:
 
     @property
     def tags(self) -> list[str]:
-        """Its tags."""
+        """The tags of the task."""
         return list(self.body.get("tags", ()))
 
     @property
     def join(self) -> str | int | None:
-        """The number of preceding tasks that must have led here, or ``all``."""
+        """The number of preceding tasks that must lead here, or ``all``."""
         given: str | int | None = self.body.get("join")
         return given
 
     @property
     def requires(self) -> list[str]:
-        """In a reverse workflow: the tasks before it."""
+        """The tasks that a task of a reverse workflow requires."""
         found: list[str] = []
         for given in (self.defaults.get("requires", ()), self.body.get("requires", ())):
             found += [given] if isinstance(given, str) else given
@@ -140,7 +140,7 @@ class Task:
 
     @cached_property
     def transitions(self) -> dict[str, Transition]:
-        """The transitions by their clause."""
+        """The transitions by their clauses."""
         given = {key: self._said(key) for key in TRANSITIONS}
         found = {key: _transition(value) for key, value in given.items() if value is not None}
         return {
@@ -153,14 +153,14 @@ class Task:
         }
 
     def published(self, succeeded: bool) -> Iterator[Mapping[str, Any]]:
-        """Yield the variables for later tasks at its end."""
+        """Yield the variables that the task publishes for later tasks."""
         yield self.body.get("publish" if succeeded else "publish-on-error", {})
         for key in ("on-success" if succeeded else "on-error", "on-complete"):
             if key in self.transitions:
                 yield self.transitions[key].publish
 
     def expressions(self) -> list[Any]:
-        """Return all texts that may be an expression, one by one."""
+        """Return everything that may contain an expression."""
         next_ = [each for one in self.transitions.values() for each in one.following]
         return [
             [self.target, self.input, self.items, self.policies, self.retry_conditions],
@@ -170,7 +170,7 @@ class Task:
         ]
 
     def following(self) -> set[str]:
-        """Return the names of all that may follow."""
+        """Return the names of the tasks and commands that may follow."""
         return {each.name for one in self.transitions.values() for each in one.following}
 
 
@@ -178,7 +178,7 @@ def _transition(given: Any) -> Transition:
     if not isinstance(given, dict):
         return Transition(following=_following(given))
     publish = given.get("publish", {})
-    # Mistral knows "atomic", and does nothing with it
+    # Mistral accepts "atomic", and ignores it.
     branch, shared = publish.get("branch", {}), publish.get("global", {})
     return Transition(branch, shared, _following(given.get("next", [])))
 

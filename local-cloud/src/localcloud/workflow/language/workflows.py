@@ -1,4 +1,4 @@
-"""Workflows, workbooks and actions that documents define."""
+"""Parsers of workflows, workbooks and actions."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -20,19 +20,19 @@ _REQUIRED = object()
 
 @dataclass(frozen=True)
 class Workflow:
-    """A workflow, as its document says."""
+    """A workflow of a document."""
 
     name: str
     body: Mapping[str, Any]
 
     @property
     def is_reverse(self) -> bool:
-        """Return whether its tasks name the tasks before them."""
+        """Return whether the tasks name the tasks that they require."""
         return self.body.get("type") == "reverse"
 
     @cached_property
     def tasks(self) -> dict[str, Task]:
-        """Its tasks by their names."""
+        """The tasks by their names."""
         defaults = self.body.get("task-defaults", {})
         return {name: Task(name, body, defaults) for name, body in self.body["tasks"].items()}
 
@@ -43,21 +43,21 @@ class Workflow:
 
     @property
     def first(self) -> list[str]:
-        """In a direct workflow: the tasks that nothing leads to."""
+        """The first tasks of a direct workflow: no other task leads to them."""
         led_to = {name for task in self.tasks.values() for name in task.following()}
         return [name for name in self.tasks if name not in led_to]
 
     def expressions(self) -> list[Any]:
-        """Return everything that may be an expression."""
+        """Return everything that may contain an expression."""
         own = [self.body.get(key) for key in ("vars", "output", "output-on-error")]
         return [*own, *(task.expressions() for task in self.tasks.values())]
 
     def before(self, name: str) -> list[str]:
-        """Return the tasks that may lead to one."""
+        """Return the names of the tasks that may lead to a task."""
         return [each.name for each in self.tasks.values() if name in each.following()]
 
     def needed(self, name: str) -> list[str]:
-        """In a reverse workflow: return a task and all that come first, in any order."""
+        """Return a task of a reverse workflow and all tasks it requires, in any order."""
         found: dict[str, None] = {}
         waiting = [name]
         while waiting:
@@ -77,7 +77,7 @@ def inputs_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def input_text(inputs: Mapping[str, Any], write: Callable[[Any], str] = '"{}"'.format) -> str:
-    """Return inputs as lists show them: ``a, b="2"``."""
+    """Return inputs in the form of lists: ``a, b="2"``."""
     told = (
         name if default is _REQUIRED else f"{name}={write(default)}"
         for name, default in inputs.items()
@@ -86,13 +86,13 @@ def input_text(inputs: Mapping[str, Any], write: Callable[[Any], str] = '"{}"'.f
 
 
 def interface(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return inputs and outputs of a workflow."""
+    """Return the inputs and outputs of a workflow."""
     output = body.get("output", {})
     return {"input": body.get("input", []), "output": list(output) if output else []}
 
 
 def completed(name: str, inputs: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return input with defaults. Raises BadRequestError for missing and unknown names."""
+    """Return input with defaults; raises BadRequestError for missing and unknown names."""
     missing = [key for key, value in inputs.items() if value is _REQUIRED and key not in given]
     unexpected = [key for key in given if key not in inputs]
     if missing or unexpected:
@@ -101,7 +101,7 @@ def completed(name: str, inputs: Mapping[str, Any], given: Mapping[str, Any]) ->
 
 
 def workflow(name: str, body: Any) -> Workflow:
-    """Return the checked workflow of a part of a document; raises BadRequestError."""
+    """Return the workflow in a part of a document; raises BadRequestError."""
     _check_name(name, "Workflow")
     kind = body.get("type", "direct") if isinstance(body, dict) else "direct"
     schemas.check(schemas.workflow(kind if kind == "reverse" else "direct"), body, name)
@@ -153,7 +153,7 @@ def _check_name(name: str, kind: str) -> None:
 
 
 def action(name: str, body: Any) -> Mapping[str, Any]:
-    """Return the checked body of an action; raises BadRequestError."""
+    """Check the body of an action and return it; raises BadRequestError."""
     _check_name(name, "Action")
     schemas.check(schemas.ACTION, body, name)
     found: Mapping[str, Any] = body
@@ -178,7 +178,7 @@ def _named(document: Mapping[str, Any], kind: str) -> Iterator[tuple[str, Any]]:
 
 
 class Workbook(Struct, frozen=True):
-    """A workbook of a document. Its definitions have its name as a prefix."""
+    """A workbook of a document. The workbook's name is a prefix of its definitions' names."""
 
     name: str
     body: Mapping[str, Any]
@@ -186,7 +186,7 @@ class Workbook(Struct, frozen=True):
     actions: Mapping[str, Mapping[str, Any]]
 
     def expressions(self) -> list[Any]:
-        """Return everything that may be an expression."""
+        """Return everything that may contain an expression."""
         return [*(each.expressions() for each in self.workflows.values()), dict(self.actions)]
 
 

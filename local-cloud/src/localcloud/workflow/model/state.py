@@ -1,4 +1,4 @@
-"""State of the workflow service, and its visibility."""
+"""The documents of the workflow service, and which of them a caller may see."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -10,9 +10,9 @@ from localcloud.web.http import BadRequestError, ForbiddenError, RequestContext
 from localcloud.workflow.errors import not_found
 from localcloud.workflow.model.states import ENDED
 
-# Workflows, workbooks, actions, environments or triggers of a project, of each kind.
+# Definitions of each kind in a project: workflows, workbooks, actions, environments, triggers.
 MOST_DEFINITIONS = 1_000
-MOST_EXECUTIONS = 1_000  # executions of a project. The oldest that have ended make room for others.
+MOST_EXECUTIONS = 1_000  # per project; a new one replaces the oldest that has ended
 _SCOPES = ("private", "public")
 
 
@@ -41,17 +41,17 @@ class State:
         )
 
     def now(self) -> str:
-        """Return the present time as answers have it."""
+        """Return the current time in the format of responses."""
         return self.cloud.clock.now().strftime("%Y-%m-%d %H:%M:%S")
 
     def moment(self) -> float:
-        """Return the present time in seconds."""
+        """Return the current time in seconds since the epoch."""
         return self.cloud.clock.now().timestamp()
 
     def visible(
         self, who: RequestContext, collection: Collection, every: bool = False
     ) -> Iterable[Document]:
-        """Return the visible documents: the project's own, and public ones."""
+        """Return the documents that a caller may see: the project's own, and public ones."""
         if every and who.is_admin:
             return collection.values()
         project = who.require_project()
@@ -62,7 +62,7 @@ class State:
         ]
 
     def found(self, who: RequestContext, collection: Collection, key: str, kind: str) -> Document:
-        """Return the document with an id. Raises NotFoundError."""
+        """Return the document with an ID; raises NotFoundError."""
         document = collection.get(key)
         if document is None or not _may_see(who, document):
             raise not_found(kind, f"id={key}")
@@ -71,7 +71,7 @@ class State:
     def named(
         self, project_id: str, collection: Collection, name: str, namespace: str = ""
     ) -> Document | None:
-        """Return the document with a name; the project's own before a public one."""
+        """Return the document with a name; the project's own takes precedence over a public one."""
         found = [
             each
             for each in collection.find(name=name)
@@ -82,7 +82,7 @@ class State:
         return found[0] if found else None
 
     def workflow(self, project_id: str, identifier: str, namespace: str = "") -> Document | None:
-        """Return a workflow by id or name."""
+        """Return a workflow by ID or name."""
         known = self.workflows.get(identifier)
         if known is not None and (known["project_id"] == project_id or known["scope"] == "public"):
             return known
@@ -99,7 +99,7 @@ class State:
         return document
 
     def room(self, who: RequestContext, collection: Collection) -> None:
-        """Raise ForbiddenError where a project has as much as it may have."""
+        """Raise ForbiddenError if a project has reached the limit of definitions."""
         own = sum(1 for _ in collection.find(project_id=who.require_project()))
         if own >= MOST_DEFINITIONS:
             raise ForbiddenError(f"A project has at most {MOST_DEFINITIONS} of them.")
@@ -116,27 +116,27 @@ class State:
         }
 
     def children(self, task: Document) -> list[Document]:
-        """Return the actions and workflows that a task has run, in the order of their making."""
+        """Return the actions and workflows that a task has run, in the order of their creation."""
         kind = self.executions if task["type"] == "WORKFLOW" else self.action_executions
         return list(kind.find(task_execution_id=task["id"]))
 
     def tasks_of(self, execution_id: str) -> list[Document]:
-        """Return the tasks of an execution, in the order of their making."""
+        """Return the tasks of an execution, in the order of their creation."""
         return list(self.tasks.find(workflow_execution_id=execution_id))
 
     def changed(self, task: Document, **fields: Any) -> Document:
-        """Change fields of a task; returns it."""
+        """Change fields of a task; return it."""
         made = {**(self.tasks.get(task["id"]) or task), **fields, "updated_at": self.now()}
         self.put_task(made)
         return made
 
     def put_task(self, task: Document) -> None:
-        """Store a task, and note whether its execution has still to do with it."""
+        """Store a task, and index it as open until it has ended and its successors are created."""
         done = task["state"] in ENDED and task["processed"]
         self.tasks.put({**task, "open_in": None if done else task["workflow_execution_id"]})
 
     def open_tasks(self, execution_id: str) -> list[Document]:
-        """Return the tasks of an execution that have not ended, or from which more follows."""
+        """Return the tasks of an execution that still run or have successors to create."""
         return list(self.tasks.find(open_in=execution_id))
 
     def put_child(self, child: Document) -> None:
@@ -144,14 +144,14 @@ class State:
         (self.executions if "spec" in child else self.action_executions).put(child)
 
     def below(self, execution: Document) -> Iterator[Document]:
-        """Yield the executions that an execution has started, the deepest last."""
+        """Yield the executions below an execution, each before those that it has started."""
         for task in self.tasks_of(execution["id"]):
             for child in self.executions.find(task_execution_id=task["id"]):
                 yield child
                 yield from self.below(child)
 
     def remove(self, execution: Document) -> None:
-        """Remove an execution with all that is below it."""
+        """Remove an execution, its tasks, and everything below it."""
         with self.cloud.store.transaction():
             for each in [execution, *self.below(execution)]:
                 for task in self.tasks_of(each["id"]):
@@ -160,9 +160,9 @@ class State:
                 self.executions.delete(each["id"])
 
     def make_room(self, project_id: str) -> None:
-        """Remove the oldest execution that has ended where a project has many.
+        """Remove the project's oldest finished execution if the project has too many.
 
-        Raises ForbiddenError where none has.
+        Raises ForbiddenError if none has finished.
         """
         own = list(self.executions.find(project_id=project_id))
         if len(own) < MOST_EXECUTIONS:
@@ -194,7 +194,10 @@ class State:
 
 
 def scope(who: RequestContext, given: Any) -> str:
-    """Return the requested scope. Raises BadRequestError, and ForbiddenError for the public one."""
+    """Return the requested scope.
+
+    Raises BadRequestError, and ForbiddenError if it is public but the caller is no admin.
+    """
     chosen = given or "private"
     if chosen not in _SCOPES:
         told = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"

@@ -1,1 +1,1 @@
-"""Starts of executions at times and on events."""
+"""Triggers, which start executions at certain times and on events."""

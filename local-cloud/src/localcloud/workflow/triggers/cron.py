@@ -16,7 +16,7 @@ from localcloud.workflow.model.state import State
 _LOG = logging.getLogger(__name__)
 FORMAT = "%Y-%m-%d %H:%M:%S"
 _TICK = 1.0
-_YEARS = 5  # in which the next time must come
+_YEARS = 5  # until the next start at the latest
 
 
 @cache
@@ -33,13 +33,13 @@ def check_pattern(pattern: str) -> None:
 
 
 def next_time(pattern: str, now: datetime) -> str:
-    """Return when a line of cron comes next; raises ValueError."""
+    """Return the next time of a cron pattern; raises ValueError."""
     found: datetime = _croniter()(pattern, now, max_years_between_matches=_YEARS).get_next(datetime)
     return found.strftime(FORMAT)
 
 
 class Cron:
-    """Starts executions as long as there are triggers."""
+    """Starts the executions of cron triggers."""
 
     def __init__(self, state: State, trusts: Trusts, starts: ExecutionStarter) -> None:
         self._state = state
@@ -48,12 +48,12 @@ class Cron:
         self._task: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
-        """Watch the time from now on, until there is nothing to wait for."""
+        """Check the time regularly until there are no triggers."""
         if len(self._state.cron_triggers) and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Watch no longer."""
+        """Stop checking the time."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -64,7 +64,10 @@ class Cron:
             await self._state.cloud.clock.sleep(_TICK)
 
     def look(self) -> None:
-        """Start due executions; those missed while the cloud was stopped are started once."""
+        """Start due executions.
+
+        A trigger that missed several times while the cloud was stopped starts one execution.
+        """
         now = self._state.cloud.clock.now().strftime(FORMAT)
         for trigger in self._state.cron_triggers.values():
             if trigger["next_execution_time"] <= now:
@@ -75,8 +78,8 @@ class Cron:
         left = None if remaining is None else remaining - 1
         store = self._state.cloud.store
         with store.transaction():
-            # The count is written before the start. After a crash one execution is missing, which
-            # is better than a second one.
+            # The count is stored before the start: after a crash one execution is missing, which is
+            # better than a second one.
             if left == 0 or trigger["pattern"] is None:
                 self._state.cron_triggers.delete(trigger["id"])
             else:

@@ -11,7 +11,7 @@ from localcloud.workflow.engine.execution_starter import ExecutionStarter
 from localcloud.workflow.model.state import State
 
 _LOG = logging.getLogger(__name__)
-# Exchanges of a cloud's message bus, by the first word of their events.
+# The exchange of the message bus for the first word of an event's type.
 _EXCHANGES = {
     "compute": "nova",
     "volume": "cinder",
@@ -27,7 +27,7 @@ TOPICS = ("notifications", "versioned_notifications")
 
 
 class EventTriggers:
-    """Listens from the first trigger on."""
+    """Starts the executions of event triggers. Listens only once there is a trigger."""
 
     def __init__(self, state: State, starts: ExecutionStarter) -> None:
         self._state = state
