@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -56,143 +57,125 @@ class _Once(Collector):
 
 def _of_counts(counts: Counts) -> Iterator[Metric]:
     calls, times = counts.of_calls()
-    yield _gauge("info", "The release that runs.", ["version"], {(__version__,): 1})
+    yield _gauge("info", "The release that runs.", {__version__: 1}, "version")
     yield _counter(
-        "operations", "Operations that have ended.", ["action", "outcome"], counts.operations
+        "operations", "Operations that have ended.", counts.operations, "action", "outcome"
     )
     yield _histogram(
         "operation_seconds",
         "From the acceptance of operations to their end.",
-        ["action"],
         counts.operation_times,
+        "action",
     )
     yield _counter(
         "resource_actions",
         "Actions on resources that have ended.",
-        ["type", "action", "outcome"],
         counts.resources,
+        "type",
+        "action",
+        "outcome",
     )
     yield _counter(
-        "cloud_calls", "Calls to services of the cloud.", ["service", "method", "status"], calls
+        "cloud_calls", "Calls to services of the cloud.", calls, "service", "method", "status"
     )
-    yield _histogram("cloud_call_seconds", "How long these calls took.", ["service"], times)
+    yield _histogram("cloud_call_seconds", "How long these calls took.", times, "service")
     yield _counter(
-        "requests", "Requests answered.", ["interface", "method", "status"], counts.requests
+        "requests", "Requests answered.", counts.requests, "interface", "method", "status"
     )
-    yield _histogram("request_seconds", "Until answers began.", ["interface"], counts.request_times)
-    yield _counter("changes", "Changes written.", [], {(): counts.changes})
+    yield _histogram("request_seconds", "Until answers began.", counts.request_times, "interface")
+    yield _counter("changes", "Changes written.", counts.changes)
     yield _counter(
         "changes_lost",
         "Changes of which it is not known whether they were written.",
-        [],
-        {(): counts.lost_changes},
+        counts.lost_changes,
     )
 
 
 def _of_work(snapshot: Snapshot) -> Iterator[Metric]:
-    open_ = snapshot.open_operations
+    open_, loads = snapshot.open_operations.items(), snapshot.loads.items()
     yield _gauge(
         "operations_open",
         "Operations that wait or run.",
-        ["status"],
-        {(status,): count for status, (count, _) in open_.items()},
+        {status: count for status, (count, _) in open_},
+        "status",
     )
     yield _gauge(
         "oldest_operation_seconds",
         "Age of the oldest operation that waits or runs.",
-        ["status"],
-        {(status,): age for status, (_, age) in open_.items()},
+        {status: age for status, (_, age) in open_},
+        "status",
     )
-    yield _gauge("database_bytes", "Size of the database.", [], {(): snapshot.database_bytes})
+    yield _gauge("database_bytes", "Size of the database.", snapshot.database_bytes)
+    yield _counter("commits", "Transactions that changes have shared.", snapshot.transactions)
     yield _counter(
-        "commits", "Transactions that changes have shared.", [], {(): snapshot.transactions}
+        "commit_seconds", "Time that these transactions took.", snapshot.transaction_seconds
     )
-    yield _counter(
-        "commit_seconds",
-        "Time that these transactions took.",
-        [],
-        {(): snapshot.transaction_seconds},
+    work = snapshot.work
+    yield _gauge("stacks_driven", "Stacks that this process drives.", work.driven)
+    yield _gauge("stacks_due", "Stacks that could be driven, and wait for an engine.", work.due)
+    yield _gauge(
+        "engines",
+        "Engines that have reported lately, or no more.",
+        {"up": work.engines_up, "down": work.engines_down},
+        "status",
     )
-    yield from _of_sharing(snapshot.work)
-    loads = snapshot.loads.items()
     yield _gauge(
         "cloud_places",
         "Calls that a service gets at once.",
-        ["service"],
-        {(service,): load.places for service, load in loads},
+        {service: load.places for service, load in loads},
+        "service",
     )
     yield _gauge(
         "cloud_waiting",
         "Calls that wait for a place at a service.",
-        ["service"],
-        {(service,): load.waiting for service, load in loads},
-    )
-
-
-def _of_sharing(work: Any) -> Iterator[Metric]:
-    yield _gauge("stacks_driven", "Stacks that this process drives.", [], {(): work.driven})
-    yield _gauge(
-        "stacks_due", "Stacks that could be driven, and wait for an engine.", [], {(): work.due}
-    )
-    yield _gauge(
-        "engines",
-        "Engines that have reported lately, or no more.",
-        ["status"],
-        {("up",): work.engines_up, ("down",): work.engines_down},
+        {service: load.waiting for service, load in loads},
+        "service",
     )
 
 
 def _of_process(snapshot: Snapshot) -> Iterator[Metric]:
-    yield _gauge(
-        "connections",
-        "Open connections of clients.",
-        ["interface"],
-        {(interface,): count for interface, count in snapshot.connections.items()},
-    )
     pauses = snapshot.pauses
+    yield _gauge("connections", "Open connections of clients.", snapshot.connections, "interface")
     yield _counter(
         "event_loop_pauses",
         "Pauses of the event loop of more than 50 ms.",
-        [],
-        {(): pauses["pauses_over_50_ms"]},
+        pauses["pauses_over_50_ms"],
     )
-    yield _gauge(
-        "event_loop_longest_pause_seconds", "The longest.", [], {(): pauses["longest_pause"]}
-    )
+    yield _gauge("event_loop_longest_pause_seconds", "The longest.", pauses["longest_pause"])
     yield _gauge(
         "event_loop_lag_seconds",
         "How late a timer of the event loop is, on average of the last second.",
-        [],
-        {(): pauses["lag"]},
+        pauses["lag"],
     )
     yield _gauge(
         "reencrypting",
         "1 while what is stored is being encrypted with a newer key.",
-        [],
-        {(): int(snapshot.texts_left)},
+        int(snapshot.texts_left),
     )
 
 
-def _counter(
-    name: str, help_: str, labels: list[str], values: Mapping[Labels, float]
-) -> CounterMetricFamily:
-    family = CounterMetricFamily(f"stoker_{name}", help_, labels=labels)
+def _family(
+    kind: type[CounterMetricFamily | GaugeMetricFamily],
+    name: str,
+    help_: str,
+    values: Mapping[Labels, float] | Mapping[str, float] | float,
+    *labels: str,
+) -> Metric:
+    """Return a metric with one value, or one for each value of its labels."""
+    if not isinstance(values, Mapping):
+        return kind(f"stoker_{name}", help_, value=values)
+    family = kind(f"stoker_{name}", help_, labels=labels)
     for key, value in list(values.items()):
-        family.add_metric(key, value)
+        family.add_metric((key,) if isinstance(key, str) else key, value)
     return family
 
 
-def _gauge(
-    name: str, help_: str, labels: list[str], values: Mapping[Labels, float]
-) -> GaugeMetricFamily:
-    family = GaugeMetricFamily(f"stoker_{name}", help_, labels=labels)
-    for key, value in values.items():
-        family.add_metric(key, value)
-    return family
+_counter = partial(_family, CounterMetricFamily)
+_gauge = partial(_family, GaugeMetricFamily)
 
 
 def _histogram(
-    name: str, help_: str, labels: list[str], values: Mapping[Labels, Histogram]
+    name: str, help_: str, values: Mapping[Labels, Histogram], *labels: str
 ) -> HistogramMetricFamily:
     family = HistogramMetricFamily(f"stoker_{name}", help_, labels=labels)
     for key, histogram in list(values.items()):
