@@ -59,7 +59,7 @@ def test_message_waits_until_receiver_is_back() -> None:
         await asyncio.sleep(3600)
         assert 60 <= mailbox.tries <= 70, "it is tried once a minute"
         mailbox.away = set()
-        await asyncio.sleep(sending.LONGEST_PAUSE + 1)
+        await asyncio.sleep(sending.BACKOFF.longest_seconds + 1)
         assert mailbox.ids == ids
         await sender.close()
 

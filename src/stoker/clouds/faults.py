@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from stoker.kernel.backoff import Backoff
 from stoker.kernel.errors import UnavailableError
 
 _UNAUTHORIZED = 401
@@ -37,8 +38,7 @@ _NEVER_SENT = frozenset(
     {"NewConnectionError", "NameResolutionError", "ConnectTimeoutError", "ConnectError"}
 )
 _LIBRARIES = frozenset({"openstack", "keystoneauth1", "requests"})
-_FIRST_PAUSE = 0.5
-_LONGEST_BACKOFF = 20.0
+_BACKOFF = Backoff(0.5, 20.0)
 _LONGEST_PAUSE = 60.0
 _MESSAGE_LIMIT = 2000
 _FINAL_CONFLICTS = re.compile(
@@ -221,7 +221,7 @@ def retry_after(error: BaseException, attempt: int) -> float | None:
             return None
     elif not (_is_temporary(error) or isinstance(error, UnreadableAnswerError)):
         return None
-    return _pause_of(error) or min(_FIRST_PAUSE * 2.0 ** min(attempt, 10), _LONGEST_BACKOFF)
+    return _pause_of(error) or _BACKOFF.pause(attempt)
 
 
 def _pause_of(error: BaseException) -> float | None:

@@ -9,13 +9,14 @@ from collections.abc import Iterable
 from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.engine.operations.crash_loop import spare
 from stoker.engine.operations.driver import Driver
+from stoker.kernel.backoff import Backoff
 from stoker.kernel.errors import MachineError
 from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 
 SPARING_SECONDS = 2.0  # a process that ends does not wait longer for a database that is slow
-LONGEST_PAUSE = 5.0  # seconds at most before a repeatedly failing driver is restarted
+BACKOFF = Backoff(0.1, 5.0)  # pauses before a failed driver is restarted
 
 
 async def spare_all(ports: Ports, drivers: Iterable[Driver]) -> None:
@@ -56,7 +57,7 @@ class Failures:
 
     async def pause(self, stack_id: str, driver: Driver) -> None:
         """Wait, longer with every failure in a row, but not when there is something new."""
-        self._counts[stack_id] = count = self._counts.get(stack_id, 0) + 1
+        count = self._counts.get(stack_id, 0)
+        self._counts[stack_id] = count + 1
         with contextlib.suppress(TimeoutError):
-            pause = min(0.1 * 2.0 ** min(count - 1, 10), LONGEST_PAUSE)
-            await asyncio.wait_for(driver.next_notification(), pause)
+            await asyncio.wait_for(driver.next_notification(), BACKOFF.pause(count))

@@ -15,13 +15,13 @@ from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel, Message
+from stoker.kernel.backoff import Backoff
 from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 
 AT_ONCE = 100  # messages in one batch
-# seconds of pause for a lane after a failure; doubled with each further one
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+BACKOFF = Backoff(1.0, 60.0)  # pauses of a lane after failures
 # Seconds after which the outbox is read without a wakeup: another process may have terminated
 # before it sent its messages.
 LOOK_AGAIN = 30.0
@@ -52,8 +52,8 @@ class Sender:
         self._carrier = carrier
         self._most = most
         self._news = asyncio.Event()
-        # Lane -> end of its pause on the loop's clock, and the length of the next one.
-        self._resting: dict[str, tuple[float, float]] = {}
+        # Lane -> end of its pause on the loop's clock, and the number of failures in a row.
+        self._resting: dict[str, tuple[float, int]] = {}
         self._background = Background(self._run)
         outbox.listen(self._news.set)
 
@@ -85,7 +85,7 @@ class Sender:
         """Send a batch of messages; return the seconds to wait for the next one."""
         resting = self._at_rest()
         if len(resting) >= MOST_RESTING:
-            await asyncio.sleep(FIRST_PAUSE)
+            await asyncio.sleep(BACKOFF.first_seconds)
             return 0
         messages = await self._outbox.waiting(self._channel, AT_ONCE, resting)
         lanes: dict[str, list[Message]] = {}
@@ -112,9 +112,9 @@ class Sender:
         if arrived == len(messages):
             self._resting.pop(lane, None)
             return
-        pause = FIRST_PAUSE if arrived else self._resting.get(lane, (0.0, FIRST_PAUSE))[1]
-        until = asyncio.get_running_loop().time() + pause
-        self._resting[lane] = until, min(2 * pause, LONGEST_PAUSE)
+        failures = 0 if arrived else self._resting.get(lane, (0.0, 0))[1]
+        until = asyncio.get_running_loop().time() + BACKOFF.pause(failures)
+        self._resting[lane] = until, failures + 1
 
     async def _trim(self) -> None:
         dropped = await self._outbox.trim(self._channel, self._most)

@@ -10,11 +10,12 @@ import click
 
 from stoker.cli.client.client import NoServiceError, is_passing
 from stoker.cli.console.failures import CommandError
+from stoker.kernel.backoff import Backoff
 
 Value = TypeVar("Value")
 # The service must respond within this time; it may be restarting, or its database may be down.
 SECONDS = 300.0
-_SHORTEST, _LONGEST = 0.3, 5.0  # seconds between two attempts
+_BACKOFF = Backoff(0.3, 5.0)
 
 
 class RetryPolicy:
@@ -37,7 +38,7 @@ class RetryPolicy:
         Raises :class:`CommandError` for an answer that is a refusal, and for none in time. For the
         ``first`` request also if the service cannot be reached: the address may be wrong.
         """
-        began, pause = self._now(), _SHORTEST
+        began, pauses = self._now(), iter(_BACKOFF)
         while True:
             try:
                 return question()
@@ -49,8 +50,7 @@ class RetryPolicy:
                     message = f"{failure.message}; it was not there for {waited}"
                     raise CommandError(message) from None
                 self._say(failure)
-            self._sleep(pause)
-            pause = min(2 * pause, _LONGEST)
+            self._sleep(next(pauses))
 
     def begin(self, request: Callable[[], object], has_begun: Callable[[], bool]) -> None:
         """Send a request that starts an operation, retried unless it has started.

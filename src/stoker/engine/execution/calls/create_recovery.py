@@ -29,6 +29,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.records import Action, Resource, Status
+from stoker.kernel.backoff import Backoff
 from stoker.kernel.errors import MachineError, NotFoundError, is_final, machine_errors
 from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
@@ -44,9 +45,7 @@ from stoker.schema.resource_type import (
 
 log = Log(__name__)
 
-_FIRST_PAUSE_SECONDS = 0.25
-_PAUSE_GROWTH = 1.5
-_LONGEST_PAUSE_SECONDS = 5.0
+_SEARCH_PAUSES = Backoff(0.25, 5.0, growth=1.5)
 _MOST_SEND_TIMES = 16  # on record of one row
 SEARCHING = "looking for what the last request may have made"
 LANDING = "waiting until an earlier create request can no longer take effect"
@@ -208,8 +207,7 @@ async def _search(caller: TypeCaller, type_: ManagedType, until: float) -> None:
     """Search for the object once, and again until that time; record it if it is found."""
     assert can(type_, Adopts)
     work = TypeCall(type_, type_.find, caller.row.properties)
-    pause = _FIRST_PAUSE_SECONDS
-    while True:
+    for pause in _SEARCH_PAUSES:
         found: str | None
         try:
             found = await caller.ask(work)
@@ -226,7 +224,6 @@ async def _search(caller: TypeCaller, type_: ManagedType, until: float) -> None:
         if pause > 1:
             await caller.show(SEARCHING)
         await caller.waiting.sleep(min(pause, left))
-        pause = min(pause * _PAUSE_GROWTH, _LONGEST_PAUSE_SECONDS)
 
 
 async def sweep(session: Session, waiting: Waiting) -> None:
