@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OURS = ("stoker", "localcloud")
+BY_NAME = ("import_module", "LazyModule")  # import a module by its name
 SOURCES = (ROOT / "src", ROOT / "local-cloud/src")
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -76,7 +77,7 @@ class Module:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 submodules = {f"{node.module}.{alias.name}" for alias in node.names} & names.keys()
                 found |= submodules or {node.module}
-            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(BY_NAME):
                 found |= {ast.literal_eval(a) for a in node.args if isinstance(a, ast.Constant)}
         return {name for name in found if name.partition(".")[0] in OURS}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import logging
 import re
@@ -19,6 +18,10 @@ from stoker.config.loading import load
 from stoker.engine.model.requests import Caller
 from stoker.identity.policy import Policies
 from stoker.identity.rules import ASKED, DEFAULTS, Rule
+from stoker.kernel.lazy import LazyModule
+
+oslo_policy = LazyModule("oslo_policy.policy")
+oslo_policy_options = LazyModule("oslo_policy.opts")
 
 _WIDTH = 79
 _NAMES = tuple(rule.name for rule in DEFAULTS)
@@ -52,7 +55,7 @@ def findings_in(path: Path) -> list[str]:
 def allowed_by(file: Path, roles: frozenset[str]) -> list[str]:
     """Return the rules that permit a caller with these roles in the own project."""
     conf = load()
-    importlib.import_module("oslo_policy.opts").set_defaults(conf)
+    oslo_policy_options.set_defaults(conf)
     # Do not register defaults. oslo.policy keeps them for the whole process.
     conf.set_override("policy_file", str(file.absolute()), "oslo_policy")
     policies, caller = Policies(conf), Caller("project", "user", "user", roles)
@@ -93,7 +96,7 @@ def _entry(rule: Rule, purposes: dict[str, tuple[str, list[str]]]) -> Iterator[s
 
 def _findings(rules: Mapping[str, object]) -> Iterator[str]:
     logging.getLogger("oslo_policy").setLevel(logging.CRITICAL)  # The findings are returned.
-    check = importlib.import_module("oslo_policy.policy").Rules.from_dict
+    check = oslo_policy.Rules.from_dict
     referred = {name for text in rules.values() for name in _REFERENCE.findall(str(text))}
     for name, text in rules.items():
         known = name in _NAMES or name.startswith(_ANY_TYPE)

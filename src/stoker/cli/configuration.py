@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,10 @@ from stoker.cli.local.serve_options import ServeOptions
 from stoker.config.checking import Finding, Kind, check, remarks, said_of
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import is_set, load, read_all
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.values import replace
+
+reachability = LazyModule("stoker.admin.reachability")
 
 _PLACES = {
     "host": ("heat_api", "bind_host"),
@@ -57,7 +59,6 @@ def findings_in(files: ConfigFiles) -> list[Finding]:
 
 def found_online(files: ConfigFiles) -> list[Finding]:
     """Contact the services in valid files; return the problems."""
-    reachability = importlib.import_module("stoker.admin.reachability")
     return [said_of(message, files.all()) for message in reachability.problems_of(load(files))]
 
 

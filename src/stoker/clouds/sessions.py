@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,9 @@ from typing import Any
 
 from stoker.clouds.credentials import Credentials, Endpoints
 from stoker.kernel.clock import Clock
+from stoker.kernel.lazy import LazyModule
+
+sdk = LazyModule("stoker.clouds.sdk")
 
 _KEPT = 512
 _LIFETIME = 1800.0
@@ -49,12 +51,10 @@ class Sessions:
     def load(self) -> None:
         """Import the SDK now, so that the first call finds it ready. Takes about 0.6 s.
 
-        This is the one place where a module is imported by name: the service must answer its
-        first request long before it needs a cloud.
+        The service must answer its first request long before it needs a cloud.
         """
         with self._lock:
             if self._maker is None:
-                sdk = importlib.import_module("stoker.clouds.sdk")
                 self._maker = sdk.Maker(
                     self._endpoints, self._clock, self._observer, self._transport
                 )

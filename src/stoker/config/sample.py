@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 from stoker.config.ignored import IGNORED
 from stoker.config.options import GROUPS
+from stoker.kernel.lazy import LazyModule
+
+oslo_policy_options = LazyModule("oslo_policy.opts")
 
 _KINDS = {
     "BoolOpt": "boolean value",
@@ -34,7 +36,7 @@ def sample() -> str:
 
 
 def _of_libraries() -> Iterator[tuple[str, Any]]:
-    yield from importlib.import_module("oslo_policy.opts").list_opts()
+    yield from oslo_policy_options.list_opts()
 
 
 def _entry(option: Any) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.rules import DEFAULTS
+from stoker.kernel.lazy import LazyModule
 
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
+
+oslo_policy = LazyModule("oslo_policy.policy")
+oslo_policy_options = LazyModule("oslo_policy.opts")
 
 _TYPE_PREFIX = "resource_types:"
 _ANY_TYPE = "resource_types:OS::default"
@@ -91,27 +94,27 @@ def _credentials(caller: Caller) -> dict[str, Any]:
 
 
 def _make_enforcer(conf: ConfigOpts) -> Any:
-    policy = importlib.import_module("oslo_policy.policy")
-    enforcer = policy.Enforcer(conf, _policy_file(conf))
+    enforcer = oslo_policy.Enforcer(conf, _policy_file(conf))
     enforcer.suppress_deprecation_warnings = True
     enforcer.suppress_default_change_warnings = True
     for rule in DEFAULTS:
         older = None
         if rule.older is not None:
-            older = policy.DeprecatedRule(
+            older = oslo_policy.DeprecatedRule(
                 rule.name,
                 rule.older,
                 deprecated_reason="The defaults tell readers from members.",
                 deprecated_since="0.1",
             )
-        enforcer.register_default(policy.RuleDefault(rule.name, rule.check, deprecated_rule=older))
+        default = oslo_policy.RuleDefault(rule.name, rule.check, deprecated_rule=older)
+        enforcer.register_default(default)
     _read_rules(enforcer)
     return enforcer
 
 
 def _policy_file(conf: ConfigOpts) -> str:
     """Return the name of the file. Older clouds have JSON files, which the library dropped."""
-    importlib.import_module("oslo_policy.opts").set_defaults(conf)
+    oslo_policy_options.set_defaults(conf)
     named: str = conf.oslo_policy.policy_file
     in_json = str(Path(named).with_suffix(".json"))
     if conf.find_file(named) is None and conf.find_file(in_json) is not None:

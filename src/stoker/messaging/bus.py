@@ -7,7 +7,6 @@ be known here, since a notification is deleted from the outbox only when the bro
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -16,12 +15,13 @@ from threading import Thread
 from typing import Any
 
 from stoker.engine.model.records import Message
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs.log import Log
 from stoker.messaging.sender import MessageSink
 from stoker.messaging.settings import BusSettings
 
+oslo = LazyModule("stoker.messaging.oslo")
 log = Log(__name__)
-
 
 _Job = tuple[Sequence[Message], "Future[int]"]
 
@@ -64,8 +64,7 @@ class Bus(MessageSink):
         for sent, message in enumerate(messages):
             try:
                 if self._publisher is None:
-                    library = importlib.import_module("stoker.messaging.oslo")
-                    self._publisher = library.Publisher(self._settings)
+                    self._publisher = oslo.Publisher(self._settings)
                 if message.body:
                     self._publisher.publish(self._notification(message), message.body["context"])
             except Exception as error:  # noqa: BLE001 - a broker that is away is not our fault

@@ -6,14 +6,21 @@ another process, belongs to the same trace.
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from stoker import __version__
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs import tracing
+
+api = LazyModule("opentelemetry.trace")
+export = LazyModule("opentelemetry.sdk.trace.export")
+otlp = LazyModule("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+propagation = LazyModule("opentelemetry.trace.propagation.tracecontext")
+resources = LazyModule("opentelemetry.sdk.resources")
+sdk = LazyModule("opentelemetry.sdk.trace")
 
 _REQUEST = re.compile(r"req-([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})")
 _SAMPLED = 1
@@ -25,11 +32,6 @@ class Traces:
 
     def __init__(self, exporter: Any, service_name: str, ratio: float) -> None:
         """``ratio`` is the share of requests that are traced, if the client does not decide."""
-        self._api = importlib.import_module("opentelemetry.trace")
-        sdk = importlib.import_module("opentelemetry.sdk.trace")
-        export = importlib.import_module("opentelemetry.sdk.trace.export")
-        resources = importlib.import_module("opentelemetry.sdk.resources")
-        propagation = importlib.import_module("opentelemetry.trace.propagation.tracecontext")
         named = resources.Resource.create(
             {"service.name": service_name, "service.version": __version__}
         )
@@ -60,7 +62,7 @@ class Traces:
                 yield
             except BaseException as error:  # what it says may hold secrets
                 current.set_attribute("error.type", type(error).__name__)
-                current.set_status(self._api.StatusCode.ERROR)
+                current.set_status(api.StatusCode.ERROR)
                 raise
 
     def headers(self) -> Mapping[str, str]:
@@ -76,13 +78,13 @@ class Traces:
             return None
         trace_id = int("".join(found.groups()), 16)
         sampled = trace_id >> (128 - _RANDOM_BITS) < self._ratio * 2**_RANDOM_BITS
-        remote = self._api.SpanContext(
+        remote = api.SpanContext(
             trace_id=trace_id,
             span_id=(trace_id & (2**64 - 1)) or 1,
             is_remote=True,
-            trace_flags=self._api.TraceFlags(_SAMPLED if sampled else 0),
+            trace_flags=api.TraceFlags(_SAMPLED if sampled else 0),
         )
-        return self._api.set_span_in_context(self._api.NonRecordingSpan(remote))
+        return api.set_span_in_context(api.NonRecordingSpan(remote))
 
     def close(self) -> None:
         """Send the remaining spans."""
@@ -96,7 +98,6 @@ def traced(options: Any) -> Iterator[None]:
     Raises ValueError if the packages for it are missing.
     """
     try:
-        otlp = importlib.import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
         exporter = otlp.OTLPSpanExporter(endpoint=options.endpoint)
         traces = Traces(exporter, options.service_name, options.ratio)
     except ModuleNotFoundError as error:

@@ -11,7 +11,6 @@ tests/operators and tests/engines.
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -72,8 +71,11 @@ if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
 
     from stoker.server import aws_apis as aws
+    from stoker.server import cluster_member
 else:
     aws = LazyModule("stoker.server.aws_apis")
+    # It needs libraries that a single process does not.
+    cluster_member = LazyModule("stoker.server.cluster_member")
 
 log = Log(__name__)
 
@@ -193,11 +195,8 @@ class App:
         host, members = self._settings.host, self._store.members
         if members is None:
             return StandaloneScheduler(ports, host)
-        # It needs libraries that a single process does not.
-        scheduler: Any = importlib.import_module("stoker.server.cluster_member").ClusterScheduler
         lease = self._lease if isinstance(self._lease, HeartbeatLease) else None
-        made: StackScheduler = scheduler(members, ports, self.name, host, lease)
-        return made
+        return cluster_member.ClusterScheduler(members, ports, self.name, host, lease)
 
     def _make_tasks(self, ports: Ports, closing: AsyncExitStack) -> None:
         """Make the background tasks, which run from :meth:`start` to the end of the process."""

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from errno import EADDRINUSE
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import click
@@ -33,8 +33,14 @@ from stoker.cli.local.serve_options import (
 from stoker.cli.local.supervision import expect_reloads, tell_ready
 from stoker.config.files import ConfigFiles, usual_files
 from stoker.kernel.freeing import loading
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.values import replace
 from stoker.server.roles import ProcessRole
+
+if TYPE_CHECKING:
+    from stoker.cli import configuration
+else:
+    configuration = LazyModule("stoker.cli.configuration")
 
 _FREED_WITHIN = 2.0  # seconds for which a requested port may still be in use
 # Options that a configuration file may have as well.
@@ -156,9 +162,7 @@ def configured(options: ServeOptions) -> ServeOptions:
     """Return the options, completed from files where the command line has none."""
     if not options.config:
         return options
-    configuration = importlib.import_module("stoker.cli.configuration")
-    found: ServeOptions = configuration.with_configured(options, _given())
-    return found
+    return configuration.with_configured(options, _given())
 
 
 def _given() -> set[str]:

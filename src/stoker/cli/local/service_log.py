@@ -6,16 +6,20 @@ that says ``ready``.
 
 from __future__ import annotations
 
-import importlib
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stoker.cli.console.failures import InputError
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs.lines import JsonFormatter, TextFormatter
 
 if TYPE_CHECKING:
+    from logging import handlers as log_files
+
     from oslo_config.cfg import ConfigOpts
+else:
+    log_files = LazyModule("logging.handlers")
 
 
 def configure_log(conf: ConfigOpts) -> None:
@@ -54,17 +58,14 @@ def _file(conf: ConfigOpts) -> logging.Handler:
     """Return a file that is opened again when it was moved away."""
     file = Path(conf.log_dir or ".") / conf.log_file
     file.parent.mkdir(parents=True, exist_ok=True)
-    handler: logging.Handler = importlib.import_module("logging.handlers").WatchedFileHandler(file)
-    return handler
+    return log_files.WatchedFileHandler(file)
 
 
 def _syslog(facility: str) -> logging.Handler:
-    handlers = importlib.import_module("logging.handlers")
-    known = handlers.SysLogHandler.facility_names
+    known = log_files.SysLogHandler.facility_names
     name = facility.removeprefix("LOG_").lower()
     if name not in known:
         raise InputError(
             f'syslog_log_facility: "{facility}" is not one of {", ".join(sorted(known))}'
         )
-    handler: logging.Handler = handlers.SysLogHandler("/dev/log", known[name])
-    return handler
+    return log_files.SysLogHandler("/dev/log", known[name])

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import os
 import resource
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -32,6 +30,7 @@ from stoker.cli.local.supervision import is_supervised
 from stoker.config.files import ConfigFiles
 from stoker.config.loading import load
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs.log import Log
 from stoker.server.app import App, Served, open_app
 from stoker.server.roles import ProcessRole
@@ -39,6 +38,8 @@ from stoker.server.roles import ProcessRole
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
 
+configuration = LazyModule("stoker.cli.configuration")
+tracing = LazyModule("stoker.observability.tracing")
 log = Log(__name__)
 
 MEBIBYTE = 1024 * 1024
@@ -161,8 +162,7 @@ async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIter
         _allow_connections()
         try:
             if conf.opentelemetry.endpoint:
-                traced = importlib.import_module("stoker.observability.tracing").traced
-                closing.enter_context(traced(conf.opentelemetry))
+                closing.enter_context(tracing.traced(conf.opentelemetry))
             cloud_since = cloud.started_at if cloud is not None else 0.0
             app = await closing.enter_async_context(open_app(conf, cloud_since, options.part))
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
@@ -251,13 +251,8 @@ async def _serve_engine(
             raise CommandError(f"this engine stops: {overtaken.result()}")
 
 
-def _files() -> ModuleType:
-    """Return the module that reads files; it is loaded if there are any."""
-    return importlib.import_module("stoker.cli.configuration")
-
-
 def _tell_remarks(files: ConfigFiles) -> None:
-    for remark in _files().remarks_on(files):
+    for remark in configuration.remarks_on(files):
         place = f"{remark.file}:{remark.line}"
         log.warning(_SAYINGS[remark.kind], option=remark.option, at=place, why=remark.message)
 
@@ -277,7 +272,7 @@ def _unusable(error: Exception) -> CommandError:
 
 
 def _configuration(options: ServeOptions) -> ConfigOpts:
-    conf = _files().read(options.config) if options.config else load()
+    conf = configuration.read(options.config) if options.config else load()
     conf.set_override("data_dir", str(options.data_dir))
     if options.database:
         conf.set_override("connection", options.database, "database")

@@ -6,9 +6,11 @@ where it stands to one version of these tables, as the dependency does.
 
 from __future__ import annotations
 
-import importlib
-
 import sqlalchemy as sa
+
+from stoker.kernel.lazy import LazyModule
+
+procrastinate_schema = LazyModule("procrastinate.schema")
 
 QUEUE = "stoker"
 TASK = "turn"
@@ -38,7 +40,7 @@ def make_tables(connection: sa.Connection) -> None:
         "procrastinate_jobs"
     ):
         return
-    schema = importlib.import_module("procrastinate.schema").SchemaManager.get_schema()
+    schema = procrastinate_schema.SchemaManager.get_schema()
     # its texts have percent signs of their own: they are nobody's parameters
     cursor = connection.connection.cursor()
     cursor.execute(schema)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.kernel.lazy import LazyModule
 from stoker.store.schema import jobs, tables
 from stoker.store.sql import database_file, postgresql
 from stoker.store.sql.foreign import UnusableDatabaseError, require_own, require_supported
+
+# Alembic is slow to import, and needed only when a release changes the schema.
+alembic_command = LazyModule("alembic.command")
+alembic_config = LazyModule("alembic.config")
 
 REVISION = "0028"  # the newest revision in migrations/versions
 # The oldest revision whose programs can use the present schema. A migration that removes or changes
@@ -192,10 +196,7 @@ def _synchronize(mode: str, connection: Any, _record: object) -> None:
 
 
 def _migrate(connection: sa.Connection) -> None:
-    # Import Alembic here. It is slow to import, and only needed when a release changes the schema.
-    command = importlib.import_module("alembic.command")
-    config_module = importlib.import_module("alembic.config")
-    config = config_module.Config()
+    config = alembic_config.Config()
     config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    alembic_command.upgrade(config, "head")

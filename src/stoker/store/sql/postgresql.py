@@ -5,7 +5,6 @@ It is imported only for such databases, and imports no driver itself.
 
 from __future__ import annotations
 
-import importlib
 import os
 import select
 import socket
@@ -16,7 +15,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.kernel.lazy import LazyModule
 from stoker.store.sql.foreign import UnusableDatabaseError
+
+conninfo = LazyModule("psycopg.conninfo")
+texts = LazyModule("psycopg.types.string")
 
 # Those of the writer, the readers and the lock, and some for commands of a service.
 CONNECTIONS = 10
@@ -64,8 +67,7 @@ def conninfo_of(url: sa.URL) -> str:
         "password": url.password,
     }
     given = {name: value for name, value in named.items() if value is not None}
-    make: Any = importlib.import_module("psycopg.conninfo").make_conninfo
-    return str(make(**{**arguments, **given}))
+    return str(conninfo.make_conninfo(**{**arguments, **given}))
 
 
 def _own_name() -> str:
@@ -79,7 +81,7 @@ def prepare(engine: sa.Engine) -> None:
     Texts are written without NUL. A session that the server has ended, or a server that no longer
     accepts writes, is replaced by a new connection, perhaps to another server.
     """
-    usual: Any = importlib.import_module("psycopg.types.string").StrDumper
+    usual: Any = texts.StrDumper
 
     class WithoutNul(usual):  # type: ignore[misc]
         """Removes NUL from texts, which PostgreSQL refuses and reasons of servers may contain."""
