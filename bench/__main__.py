@@ -1,4 +1,4 @@
-"""``python -m bench``: measures everything and prints one table, beside the targets.
+"""``python -m bench``: measures everything and prints one table with the targets.
 
 ``python -m bench --quick`` leaves out measurements that take minutes.
 """

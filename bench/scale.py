@@ -135,7 +135,7 @@ def _input_of(here: Installation, stack_id: str) -> str:
 
 
 def work(here: Installation) -> Mapping[str, Work]:
-    """Return the queries and writes of the service itself, beside the work on stacks."""
+    """Return the queries and writes of the service other than the work on stacks."""
     store, now = here.store, here.now
 
     async def create(_: int) -> None:

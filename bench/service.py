@@ -194,7 +194,7 @@ def median_of(work: Callable[[], Any], times: int = 7) -> float:
 def slow_keystone(served: Served, count: int) -> dict[str, float]:
     """Time the response to a create while each call of Keystone takes 50 ms.
 
-    The first create also makes the trust.
+    The first create also creates the trust.
     """
     api = served.connect()
     served.slow_keystone(0.05)

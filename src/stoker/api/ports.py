@@ -1,4 +1,4 @@
-"""Protocols for dependencies of the HTTP interfaces beside the engine.
+"""Protocols for dependencies of the HTTP interfaces other than the engine.
 
 So they do not depend on an identity service, a policy language or a database.
 """

@@ -78,7 +78,7 @@ class Faults(Protocol):
 
 
 class SignalCredentialsFactory(Protocol):
-    """Makes :class:`stoker.schema.resource_type.SignalCredentials` for a stack."""
+    """Creates :class:`stoker.schema.resource_type.SignalCredentials` for a stack."""
 
     def of(self, stack: Stack) -> SignalCredentials:
         """Return the credentials for the resources of a stack."""

@@ -56,7 +56,7 @@ def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
 
 
 class Transitions:
-    """Makes transitions with ids and times from the given sources."""
+    """Creates transitions with ids and times from the given sources."""
 
     def __init__(self, clock: Clock, ids: Ids) -> None:
         self._clock = clock

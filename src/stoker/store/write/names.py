@@ -33,7 +33,7 @@ class Names:
             self._taken.update((project_id, row["live_name"]) for row in rows)
 
     def refusal(self, change: Change) -> Exception | None:
-        """Return an error if a change makes a stack with a name that is in use."""
+        """Return an error if a change creates a stack with a name that is in use."""
         taken = [
             name for project_id, name in names_of_new(change) if (project_id, name) in self._taken
         ]

@@ -15,7 +15,7 @@ from stoker.store.records.exports import SqlExports
 
 
 class UserRecords(Reading):
-    """The records of users beside stacks, in a relational database."""
+    """The records of users other than stacks, in a relational database."""
 
     @cached_property
     def change_sets(self) -> SqlChangeSets:

@@ -1,1 +1,1 @@
-"""Environments: inputs of users beside the template."""
+"""Environments: inputs of users in addition to the template."""

@@ -30,7 +30,7 @@ class Identity(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """Everything beside the template."""
+    """All inputs of an evaluation other than the template."""
 
     identity: Identity = field(default_factory=Identity)
     environment: Environment = EMPTY

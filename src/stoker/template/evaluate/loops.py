@@ -1,10 +1,10 @@
 """``Fn::ForEach`` of CloudFormation's language extensions: parts of a template, repeated.
 
-A loop is written in the place of the map entries that it makes::
+A loop is written in the place of the map entries that it expands to::
 
     Fn::ForEach::Queues: [Name, [A, B], {"Queue${Name}": {Type: ...}}]
 
-It is expanded before anything else reads the template, since it makes names. Its collection depends
+It is expanded before anything else reads the template, since it adds names. Its collection depends
 only on parameters and mappings.
 """
 

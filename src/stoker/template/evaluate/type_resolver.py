@@ -168,7 +168,7 @@ def _property(parameter: Parameter, *, has_default: bool) -> Property:
 
 
 class TypeResolver:
-    """Finds the types of the resources of one stack: built in, or made from templates."""
+    """Finds the types of the resources of one stack: built in, or defined by templates."""
 
     def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
         self._inputs = inputs

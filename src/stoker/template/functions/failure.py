@@ -104,7 +104,7 @@ def check_form(kind: Any, written: Any, words: str, path: Path = ()) -> None:
 
 
 def check_kind(kind: Any, value: Any, words: str, path: Path = ()) -> None:
-    """Raise :class:`FunctionError` for a value of another kind than the words say."""
+    """Raise :class:`FunctionError` for a value that is not of the kind in ``words``."""
     if not isinstance(value, kind):
         bad_value(f"{words}, not {kind_of(value)}", path)
 

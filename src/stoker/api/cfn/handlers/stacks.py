@@ -192,7 +192,7 @@ async def _stacks(
 
 
 async def _settings(call: Call) -> StackRequest:
-    """Return the settings of a request beside the template."""
+    """Return the settings of a request other than the template."""
     parameters = call.parameters
     refuse_unsupported(parameters)
     policy, _ = await given_text(call, "StackPolicy")

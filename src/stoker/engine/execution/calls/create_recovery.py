@@ -4,16 +4,16 @@ In: the caller of a type, whose row is in progress and may record earlier reques
 of the cloud, or the outcome in its place.
 
 The send time is committed before the request is sent, and removed when the cloud rejects the
-request: a rejected create made nothing, so nothing is searched for afterwards. If no response
-arrives, the object is searched for until the request can no longer take effect. Only then it is
-sent again. An object from an earlier request that appears later is surplus: it is deleted when the
-operation ends, and when the resource is deleted.
+request: a rejected create has created nothing, so nothing is searched for afterwards. If no
+response arrives, the object is searched for until the request can no longer take effect. Only then
+it is sent again. An object from an earlier request that appears later is surplus: it is deleted
+when the operation ends, and when the resource is deleted.
 
 Objects of most types have the token of their row. For other types, the object is searched for
-before the first request is sent (:mod:`vacancy`). If there is one, another owner made it: the
-create fails and names the holder, unless that is a resource of this tree that is about to be
-removed, which hands its object over. If there is none, the send time on the row records that, and
-proves that an object which is found later was made by our request.
+before the first request is sent (:mod:`vacancy`). If there is one, it has another owner: the create
+fails and names the holder, unless that is a resource of this tree that is about to be removed,
+which hands its object over. If there is none, the send time on the row records that, and proves
+that an object which is found later was created by our request.
 
 Tested by tests/recovery/test_late_calls.py, tests/recovery/test_shortages.py and the simulation.
 """
@@ -52,7 +52,7 @@ LANDING = "waiting until an earlier create request can no longer take effect"
 
 
 def may_be_lost(row: Resource, work: TypeCall) -> bool:
-    """Return whether the call may make an object whose response is lost, but which can be found."""
+    """Return whether the call may create an object that can be found after a lost response."""
     if row.action is not Action.CREATE or work.service is None:
         return False
     # A create that was handed a link may be sent again to bring it to its properties.
@@ -158,10 +158,10 @@ async def _search_after(
 async def _unless_made(
     caller: TypeCaller, work: TypeCall, outcome: Outcome, until: float
 ) -> Outcome:
-    """Find out whether an earlier request has made the object that a rejection is about.
+    """Find out whether an earlier request has created the object that a rejection is about.
 
-    An object that does not show its owner is searched for until no request can make it any more. An
-    object that appears after that was made by others.
+    An object that does not show its owner is searched for until no request can create it any
+    longer. An object that appears after that was created by others.
     """
     if caller.row.physical_id is not None:
         return outcome
@@ -177,7 +177,7 @@ async def _unless_made(
 async def find_lost(caller: TypeCaller, type_: ManagedType) -> None:
     """Search for the object of a create that was cut off, and record it if it is there.
 
-    Returns without it when no request can make it any more. A row without a send time has no
+    Returns without it once no request can create it any longer. A row without a send time has no
     object: nothing was sent, or the cloud rejected it.
     """
     row = caller.row
@@ -214,7 +214,7 @@ async def _search(caller: TypeCaller, type_: ManagedType, until: float) -> None:
         except NotFoundError:
             found = None  # an object that it needs does not exist, so it does not either
         if found is not None:
-            # Another of several requests may have made something too.
+            # Another of several requests may have created an object too.
             asked = caller.row.asked if len(caller.row.asked) > 1 else ()
             await caller.record(physical_id=found, asked=asked)
             return
@@ -227,7 +227,7 @@ async def _search(caller: TypeCaller, type_: ManagedType, until: float) -> None:
 
 
 async def sweep(session: Session, waiting: Waiting) -> None:
-    """Remove objects of lost creates of a stack beside its own objects."""
+    """Remove objects of lost creates of a stack, in addition to its recorded objects."""
     surplus = [
         row
         for row in session.rows.values()

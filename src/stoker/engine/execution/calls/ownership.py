@@ -3,8 +3,8 @@
 In: a row, its type, and the id of an existing object. Out: the resource that owns the object, and
 whether that resource is about to be removed.
 
-Objects of some types do not show which stack made them: a link between two objects, or an object
-whose id is its name. The only proof is a row: the one that made the object, or was given it. Two
+Objects of some types do not show which stack created them: a link between two objects, or an object
+whose id is its name. The only proof is a row: the one that created the object, or was given it. Two
 rows never own one object, except while an operation moves it from one stack of a tree to another.
 Creates and removals check the owner here before they change or delete such an object.
 """
@@ -36,7 +36,7 @@ class Holder(Struct, frozen=True):
 
 
 def is_unproven(type_: ResourceType, properties: Mapping[str, Any]) -> bool:
-    """Return whether an object with these properties does not show which resource made it."""
+    """Return whether an object with these properties does not show which resource created it."""
     return not type_.shows_owner(properties) and can(type_, Adopts)
 
 

@@ -54,7 +54,7 @@ log = Log(__name__)
 
 _MAKING = (Action.CREATE, Action.UPDATE)
 _NO_IDS = (Action.DELETE, Action.CHECK, Action.SUSPEND, Action.RESUME, Action.SNAPSHOT)
-# Methods that only read the object: they work even if the objects that it was made of are deleted.
+# Methods that only read the object: they work even if objects in its properties are deleted.
 _ABOUT_OBJECT = frozenset(("read", "check", "live"))
 _NEED_NO_IDS = _ABOUT_OBJECT | {"publish"}
 # Methods that change nothing: a request that takes effect late does no harm.
@@ -85,7 +85,7 @@ class TypeCall(Struct, frozen=True):
         return self.type.service_for(self.properties)
 
 
-# Makes a call about a row, and returns the answer or raises.
+# Sends a call about a row, and returns the answer or raises.
 Ask = Callable[[Resource, TypeCall], Awaitable[Any]]
 
 
@@ -214,7 +214,7 @@ class TypeCaller:
         call: Callable[[], Any],
         run: RunCall,
     ) -> Any:
-        """Return the answer to a prepared call, which ``run`` makes on a thread."""
+        """Return the answer to a prepared call, which ``run`` sends on a thread."""
         ports, row, ended = self.session.ports, self.row, Ended()
 
         def noted() -> Any:
@@ -348,7 +348,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
                 previous = resolved_where_known(stack_rows, type_, made.update.previous)
                 made = replace(made, update=replace(made.update, previous=previous))
         elif method.__name__ == "delete":
-            # Objects that it was made of may be deleted or renamed. Its delete must still work.
+            # Objects in the properties may be deleted or renamed. The delete must still work.
             known = resolved_where_known(stack_rows, type_, made.properties)
             made = replace(made, properties=known)
         if others:

@@ -1,4 +1,4 @@
-"""Inputs of nested stacks, made from the input of their parent."""
+"""Inputs of nested stacks, derived from the input of their parent."""
 
 from __future__ import annotations
 

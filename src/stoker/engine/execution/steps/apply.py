@@ -206,7 +206,7 @@ class ApplyStep:
         await self._finish(run, definition, decision.changed, before, **columns)
 
     async def _replace(self, run: ResourceRun, definition: Definition, decision: Decision) -> None:
-        """Create a new object beside the old one, which is deleted in the second phase."""
+        """Create a new object next to the old one, which is deleted in the second phase."""
         for action in (Action.UPDATE, Action.CREATE):
             await run.stop_before(action)
         session, old, events = self._session, run.row, list[Event]()

@@ -125,7 +125,7 @@ class Observer(Protocol):
 
 
 class RecordsOfUsers(Protocol):
-    """Reads of the records beside stacks and their resources."""
+    """Reads of records other than stacks and their resources."""
 
     @property
     def software(self) -> SoftwareReads:

@@ -37,7 +37,7 @@ CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
 
 
 class UpdatePreviews:
-    """Makes the lines of plans, with secrets masked; ``show_nested`` adds nested stacks."""
+    """Builds the lines of plans, with secrets masked; ``show_nested`` adds nested stacks."""
 
     def __init__(self, ports: Ports, masking: Masking, *, show_nested: bool) -> None:
         self._ports = ports

@@ -164,7 +164,7 @@ async def _check(ports: Ports, caller: Caller, stack: Stack, found: EvaluatedInp
 def new_stack(
     ports: Ports, caller: Caller, name: str, request: StackRequest, stack_id: str | None = None
 ) -> Stack:
-    """Return the row of a stack that a create makes."""
+    """Return the row of a new stack."""
     now = ports.clock.now()
     return Stack(
         id=ports.ids.uuid() if stack_id is None else stack_id,
