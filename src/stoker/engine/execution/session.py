@@ -1,7 +1,7 @@
 """The rows of one stack in the memory of the engine that drives it, as last committed.
 
-In go the stack and its resource rows, read once when the engine acquires the stack. Out go changes:
-each method that changes a row commits it under the fencing token of the stack. The invariant: no
+In: the stack and its resource rows, read once when the engine acquires the stack. Out: changes.
+Each method that changes a row commits it under the fencing token of the stack. The invariant: no
 other engine writes these rows while the token holds, so the rows in memory equal the stored rows.
 :class:`StackRows` only reads, for previews and views; :class:`Session` also writes, for operations.
 Created by the driver. Tested by tests/operations, tests/recovery and the simulation.
@@ -106,7 +106,7 @@ class StackRows:
         return min(started_at, now)
 
     def hold(self, given: Input | None) -> None:
-        """Keep an input that need not be read."""
+        """Cache an input, so that it is not read from the store."""
         self._input = given
 
     def held(self, input_id: str) -> Input | None:
@@ -134,7 +134,7 @@ class StackRows:
         return max(self.ports.limits.events_per_stack, 20 * len(self.rows))
 
     async def load_signals(self) -> None:
-        """Read the signals that have come in, and forget those that are gone."""
+        """Load new signals, and forget deleted ones."""
         self._hold(await self.ports.store.signals(self.stack.id, self._stored_signals))
 
     async def load_signals_of(self, resource_id: str) -> None:

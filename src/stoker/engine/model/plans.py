@@ -28,7 +28,7 @@ class Change(StrEnum):
     CONTINUE = "continue"  # an earlier operation has started the same change
     UPDATE = "update"
     REPLACE = "replace"
-    TAKE_UP = "take up"  # A replaced object that still exists is reinstated
+    TAKE_UP = "take up"  # a replaced object that still exists is reinstated
     KEEP = "keep"
     LATER = "later"  # depends on a value that does not exist yet
     REMOVE = "remove"
@@ -55,9 +55,9 @@ class Reason(StrEnum):
     RESTORED = "restored"  # an earlier object still exists, and fits better
     SNAPSHOT = "snapshot"  # restored from a snapshot
     EXTERNAL = "external"  # refers to an object outside the stack
-    DEPENDENCY = "dependency"  # A dependency may be replaced
-    HOOK = "hook"  # A hook stops the resource
-    BATCH = "batch"  # A pause between batches
+    DEPENDENCY = "dependency"  # a dependency may be replaced
+    HOOK = "hook"  # a hook stops the resource
+    BATCH = "batch"  # a pause between batches
     NOT_WANTED = "not wanted"  # no longer in the template
     REPLACED = "replaced"  # another object has replaced it, or may do so
     SAME = "same"  # nothing differs

@@ -1,7 +1,8 @@
-"""What the store keeps for the engine: frozen rows. Every change is a new value, then a commit.
+"""Records of the store for the engine: stacks, operations, resources, events, signals.
 
-Times are seconds since the epoch. A row's identity is its ``id``; a stack's writes carry the
-``fencing_token`` that its engine holds (see :mod:`stoker.engine.model.interfaces`).
+Records are frozen: a change is a new value, which is then committed. Times are seconds since the
+epoch. The ``id`` of a record identifies its row. Writes by the owner of a stack carry the stack's
+``fencing_token`` (see :mod:`stoker.engine.model.storage.changes`).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from stoker.kernel.values import replace
 
 
 class Action(StrEnum):
-    """What is, or was last, done to a stack or resource."""
+    """The present or last action on a stack or resource."""
 
     INIT = "INIT"
     CREATE = "CREATE"
@@ -39,7 +40,7 @@ class Action(StrEnum):
 
 
 class Status(StrEnum):
-    """How far the action is."""
+    """The status of an action."""
 
     IN_PROGRESS = "IN_PROGRESS"
     COMPLETE = "COMPLETE"
@@ -47,7 +48,7 @@ class Status(StrEnum):
 
 
 class OperationStatus(StrEnum):
-    """How far an operation is. ``WAITING`` becomes ``RUNNING`` once its plan is stored."""
+    """The status of an operation. ``WAITING`` becomes ``RUNNING`` once its plan is stored."""
 
     WAITING = "WAITING"
     RUNNING = "RUNNING"
@@ -57,7 +58,7 @@ class OperationStatus(StrEnum):
 
     @property
     def final(self) -> bool:
-        """Nothing more will happen to the operation."""
+        """Return whether the operation has ended."""
         return self in (self.COMPLETE, self.FAILED, self.SUPERSEDED)
 
 
@@ -70,21 +71,24 @@ class PublicRecord(Record, frozen=True):
 
 
 class Adopted(Struct, frozen=True):
-    """What a document says of a resource that is adopted."""
+    """The data about a resource in the document of an adoption."""
 
     physical_id: str | None = None
     data: Mapping[str, Any] = field(default_factory=dict)
+    # Resources of a nested stack, in the form of Input.adopted; None for any other resource.
     resources: Mapping[str, Any] | None = None
-    """Of a nested stack, in the form in which an input has them; None for anything else."""
 
     @property
     def members(self) -> Mapping[str, Any]:
-        """The ids of the resources of a nested stack, by name."""
+        """Return the physical ids of a nested stack's resources, by name."""
         return {name: each["physical_id"] for name, each in (self.resources or {}).items()}
 
     @property
     def names(self) -> Mapping[str, list[str]]:
-        """What a group knows of the names of its members: as it was kept, or as they are."""
+        """Return a group's lists of member names.
+
+        Lists in the data come first, since a group may remember other names than it has now.
+        """
         kept = {
             key: value
             for key, value in self.data.items()
@@ -94,37 +98,37 @@ class Adopted(Struct, frozen=True):
 
 
 class Input(PublicRecord, frozen=True):
-    """Everything that a user gave for a stack: what evaluation starts from.
+    """Everything that a user gave for a stack: the base of its evaluation.
 
-    Files and the template are shared between the inputs of a tree: the store keeps equal content
-    once.
+    The store saves equal templates and files once, for instance those of nested stacks.
     """
 
     id: str
     stack_id: str
-    template: Any
-    """As data."""
-    text: str | None = None
-    """As it was written, for the places of findings; None when it came as data."""
+    template: Any  # as data
+    text: str | None = None  # original text, for positions of findings; None if sent as data
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    # Merged environment in its stored form.
     environment: Mapping[str, Any] = field(default_factory=dict)
-    """The merged environment in its stored form."""
     files: Mapping[str, str] = field(default_factory=dict)
     template_file: str | None = None
+    # Metadata and policies of a nested stack's resource in the parent.
     facade: Mapping[str, Any] = field(default_factory=dict)
-    """For a nested stack: metadata and policies of its resource in the parent."""
+    # Values that other stacks export and this one imports, by name; stored encrypted.
     imports: Mapping[str, Any] = field(default_factory=dict)
-    """Values that other stacks export and this one uses, by name; kept encrypted."""
+    # For an adoption: data about objects, by resource; stored encrypted.
     adopted: Mapping[str, Any] = field(default_factory=dict)
-    """For a stack that is adopted: what is known of its objects, by resource; kept encrypted."""
 
     def adopted_resource(self, name: str) -> Adopted:
-        """What is known of one of them; nothing of one that was not in the document."""
+        """Return the adoption data of a resource; empty if the document does not name it."""
         return Adopted(**self.adopted.get(name, {}))
 
 
 class Stack(PublicRecord, frozen=True):
-    """A stack. ``input_id`` is what it should be, ``good_input_id`` what it last fully was."""
+    """A stack.
+
+    ``input_id`` is its desired state, ``good_input_id`` the last one that it reached completely.
+    """
 
     id: str
     project_id: str
@@ -141,8 +145,8 @@ class Stack(PublicRecord, frozen=True):
     description: str = ""
     user_id: str = ""
     user_name: str = ""
+    # For deferred work; stored encrypted.
     credentials: Mapping[str, Any] = field(default_factory=dict)
-    """What deferred work authenticates with; kept encrypted."""
     user_project_id: str | None = None
     timeout_mins: int | None = None
     disable_rollback: bool = True
@@ -152,14 +156,13 @@ class Stack(PublicRecord, frozen=True):
     parent_resource_id: str | None = None
     root_id: str | None = None
     depth: int = 0
+    # Action of the newest operation that has not started; read only.
     requested: Action | None = None
-    """The action of the newest operation that was accepted but has not begun; read only."""
-    take_ups: int = 0
-    """How often in a row it was taken up for an operation that got no further; read only."""
+    take_ups: int = 0  # consecutive acquisitions for an operation without progress; read only
+    # Fencing token of the last engine that released it regularly; read only.
     handed_over: int | None = None
-    """The fencing token of the last engine that has let go of it in order; read only."""
+    # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
-    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
     @property
     def live_name(self) -> str | None:
@@ -168,107 +171,102 @@ class Stack(PublicRecord, frozen=True):
 
     @property
     def was_handed_over(self) -> bool:
-        """Whether the engine before this one had the answers to all that it has sent."""
+        """Return whether the previous engine released the stack with no request in flight."""
         return self.handed_over is not None and self.handed_over == self.fencing_token - 1
 
     @property
     def address(self) -> StackAddress:
-        """Where the stack is found."""
+        """Return the address of the stack."""
         return StackAddress(self.project_id, self.name, self.id)
 
     @property
     def taken(self) -> Stack:
-        """The stack with the fencing token that it has once an engine has taken it over."""
+        """Return the stack with the fencing token of its next owner."""
         return replace(self, fencing_token=self.fencing_token + 1)
 
 
 def is_walked(stack: Stack, action: Action) -> bool:
-    """Whether the stack is where a walk would bring it: it rests, or was woken, already."""
+    """Return whether a suspend or resume would change nothing."""
     rest = action in (Action.SUSPEND, Action.RESUME)
     return rest and (stack.action, stack.status) == (action, Status.COMPLETE)
 
 
 class TrustRecord(Struct, frozen=True):
-    """A trust that this service has made, by which all stacks of a user in a project act."""
+    """A trust of this service, for all stacks of one user in one project."""
 
     trust_id: str
     project_id: str
     user_id: str
     trustee_id: str
     roles: tuple[str, ...]
-    replaced_by: str | None = None
-    """The trust that was made in its place."""
-    retired: bool = False
-    """No stack acts by it any more; it is about to be removed."""
+    replaced_by: str | None = None  # id of the trust that replaces this one
+    retired: bool = False  # no stack uses it; it is about to be deleted
 
 
 class Operation(PublicRecord, frozen=True):
-    """One accepted request. Its plan is stored before the first action; ``number`` orders them."""
+    """An accepted request.
+
+    Its plan is stored before the first action. Operations of a stack run in the order of
+    ``number``, unless a newer one supersedes them.
+    """
 
     id: str
     stack_id: str
-    action: Action
-    """What is done to the stack; SIGNAL for what is about one resource and leaves its status."""
+    action: Action  # SIGNAL if it concerns one resource and leaves the stack's status
     created_at: float
     status: OperationStatus = OperationStatus.WAITING
     request: Request = field(default_factory=ChangeRequest)
-    input_id: str | None = None
-    """The input to reach; None for the empty template."""
+    input_id: str | None = None  # input to reach; None for the empty template
     deadline: float | None = None
-    plan: Plan | None = None
-    """None before the operation begins, and after it has ended."""
+    plan: Plan | None = None  # None before the operation starts, and after it has ended
     reason: str = ""
-    back_to: str | None = None
-    """The input that was in force when the operation began; None for nothing."""
-    parent_operation: str | None = None
-    """The operation on the parent stack that this one is part of."""
-    cancels: str | None = None
-    """The operation that this one gives up, perhaps to go back to what was before it."""
+    back_to: str | None = None  # input in force when the operation started; None for nothing
+    parent_operation: str | None = None  # operation on the parent stack that this one is part of
+    cancels: str | None = None  # id of the operation that this one cancels or rolls back
+    # Request id, shared by all services, of the request that caused it.
     request_id: str | None = field(default_factory=request_across)
-    """By which all services know the request in whose course it was made."""
+    # Token of the client's request, also for operations that follow from it.
     client_token: str | None = None
-    """That of the request of a client, also of what follows from it; its events bear it."""
+    # Digest of the content of that request; None for operations that follow from it.
     client_digest: str | None = None
-    """Of what was asked for with the token; None for what follows from it."""
-    number: int = 0
-    """Given by the store: grows with every operation."""
+    number: int = 0  # set by the store; grows with every operation
+    # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
-    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
     @property
     def kind(self) -> OperationKind:
-        """What sort of operation it is."""
+        """Return the kind of the operation."""
         return self.request.kind
 
     @property
     def abandons(self) -> bool:
-        """Whether the objects of what it removes stay in the cloud."""
+        """Return whether removed resources keep their objects in the cloud."""
         return isinstance(self.request, ChangeRequest) and self.request.abandons
 
     @property
     def is_bound(self) -> bool:
-        """Whether a policy may forbid what it does."""
+        """Return whether a stack policy may deny its changes."""
         return isinstance(self.request, ChangeRequest) and bool(self.request.policy)
 
     def denial(self, change: Change, name: str, type_name: str) -> str | None:
-        """Why the policy that the operation is bound by forbids a change of a resource."""
+        """Return why the stack policy denies a change of a resource; None if it is allowed."""
         if not isinstance(self.request, ChangeRequest) or not self.request.policy:
             return None
         return denial(self.request.policy, change, name, type_name)
 
     @property
     def restores(self) -> bool:
-        """Return True if it brings objects back to a snapshot."""
+        """Return whether it restores objects from a snapshot."""
         return isinstance(self.request, ChangeRequest) and bool(self.request.restores)
 
     @property
     def converges(self) -> bool:
-        """Whether it looks at what is live before it plans."""
+        """Return whether it reads live objects before it plans."""
         return isinstance(self.request, ChangeRequest) and self.request.converge
 
 
 class Queued(Struct, frozen=True):
-    """An operation that has not ended, as those see it who need not know its plan."""
+    """An operation that has not ended, without its plan and request."""
 
     id: str
     stack_id: str
@@ -283,21 +281,19 @@ class AcquiredStack(Struct, frozen=True):
     """A stack that an engine drives from now on."""
 
     stack: Stack
+    # First operation of a stack that was never driven, and so has no resources or signals.
     operation: Operation | None = None
-    """Its first one, where nobody has driven the stack before: there are neither resources nor
-    signals, and no other operation."""
-    given: Input | None = None
-    """What this operation is to reach."""
+    given: Input | None = None  # desired input of this operation
 
 
 Open = TypeVar("Open", Operation, Queued)
 
 
 def foremost(open_: Sequence[Open]) -> Open | None:
-    """The operation that comes first: a mark, the newest change of the stack, then the oldest of
-    walks and signals, which wait for their turn.
+    """Return the operation to run next.
 
-    ``open_`` are those that have not ended, the oldest first.
+    Marks come first, then the newest change of the stack, then walks and signals, which wait for
+    their turn. ``open_`` contains the operations that have not ended, oldest first.
     """
     marks = [op for op in open_ if op.kind is OperationKind.MARK]
     changes = [op for op in open_ if _takes_over(op)]
@@ -305,7 +301,7 @@ def foremost(open_: Sequence[Open]) -> Open | None:
 
 
 def taken_over(open_: Sequence[Open]) -> list[Open]:
-    """The operations on the stack whose work a newer change goes on with; signals are kept."""
+    """Return the operations that a newer change supersedes. Signals are not superseded."""
     newest = max((place for place, op in enumerate(open_) if _takes_over(op)), default=0)
     return [op for op in open_[:newest] if op.action is not Action.SIGNAL]
 
@@ -314,13 +310,14 @@ def _takes_over(operation: Operation | Queued) -> bool:
     return operation.action is not Action.SIGNAL and operation.kind is not OperationKind.WALK
 
 
-CANCELLABLE = (Action.CREATE, Action.UPDATE)
-"""What a cancel can be about."""
+CANCELLABLE = (Action.CREATE, Action.UPDATE)  # actions that can be cancelled
 
 
 def under_way(open_: Sequence[Open]) -> Open | None:
-    """The change that a stack is being brought to, of those that have not ended; None where it is
-    left alone, or where one was cancelled and only its rest comes to an end.
+    """Return the newest of the changes that have not ended.
+
+    Returns None if there is none, or if that change is a cancel, so that only started actions are
+    finished.
     """
     changes = [op for op in open_ if _takes_over(op)]
     return changes[-1] if changes and changes[-1].kind is OperationKind.CHANGE else None
@@ -332,15 +329,13 @@ StackState = tuple[int, int]
 
 
 class TreeState(Struct, frozen=True):
-    """How a stack and the live ones nested in it stand.
+    """The state of a stack and its live nested stacks.
 
-    As long as two are equal, and nothing is open, nobody has driven any of them.
+    If two states are equal, and no operation is open, no engine has driven a stack in between.
     """
 
-    fencing_tokens: Mapping[str, int]
-    """By the stack's id."""
-    open: frozenset[str]
-    """Ids of those that have an operation which has not ended."""
+    fencing_tokens: Mapping[str, int]  # by stack id
+    open: frozenset[str]  # ids of stacks with an open operation
     newest_operations: Mapping[str, int] = field(default_factory=dict)  # number by stack id
 
     def state_of(self, stack_id: str) -> StackState | None:
@@ -352,63 +347,50 @@ class TreeState(Struct, frozen=True):
 
 
 class Resource(Record, frozen=True):
-    """A resource: one generation of one name. A replacement is a row of its own."""
+    """One generation of a resource. A replacement is a row of its own."""
 
     id: str
     stack_id: str
     name: str
-    type_name: str
-    """As the template spells it."""
+    type_name: str  # as the template spells it
     token: str
     created_at: float
     updated_at: float
-    implementation: str = ""
-    """Name of the type that the environment gave for it."""
+    implementation: str = ""  # name of the type that the environment maps it to
     action: Action = Action.INIT
     status: Status = Status.COMPLETE
     reason: str = ""
     physical_id: str | None = None
+    # As last applied, before names were resolved to ids.
     properties: Mapping[str, Any] = field(default_factory=dict)
-    """As last applied, before names became ids."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    # Data of the type, such as secrets; stored encrypted.
     data: Mapping[str, Any] = field(default_factory=dict)
-    """Secrets of the type; kept encrypted."""
     progress: Mapping[str, Any] = field(default_factory=dict)
-    requires: tuple[str, ...] = ()
-    """Ids of the resource rows that this one was built on."""
-    dependencies: tuple[str, ...] = ()
-    """Names of the resources that its definition needs."""
+    requires: tuple[str, ...] = ()  # ids of the rows that this one was created with
+    dependencies: tuple[str, ...] = ()  # names of the resources that its definition refers to
     deletion_policy: str = "Delete"
     update_policy: Mapping[str, Any] = field(default_factory=dict)
-    operation_id: str | None = None
-    """The operation that last brought this row to where it should be."""
+    operation_id: str | None = None  # last operation that has applied this row
     action_started_at: float | None = None
+    # Send times of requests without a response. A create may have made an object, and an update may
+    # still take effect.
     asked: tuple[float, ...] = ()
-    """When requests were sent whose end is not known: creates, each of which may have made an
-    object, and updates, which may still be done.
-    """
-    dirty: tuple[str, ...] = ()
-    """Properties that updates which did not finish may have changed on the object."""
-    replaced_by: str | None = None
-    """The row that has taken this one's name; this one waits for its removal."""
-    external: bool = False
-    """The object is not ours: it is only referred to and never changed or deleted."""
-    unhealthy: bool = False
-    """Marked by a user: the next update replaces it."""
+    dirty: tuple[str, ...] = ()  # properties that unfinished updates may have changed on the object
+    replaced_by: str | None = None  # row that has replaced this one, which waits for its removal
+    external: bool = False  # the object is only referred to, and never changed or deleted
+    unhealthy: bool = False  # marked by a user, so that the next update replaces it
     description: str = ""
-    nested_id: str | None = None
-    """The nested stack behind the resource."""
+    nested_id: str | None = None  # id of the nested stack that the resource represents
+    # The hook that the row waits at, and those it has passed
+    # (:mod:`stoker.engine.execution.calls.hooks`).
     hook: Mapping[str, Any] = field(default_factory=dict)
-    """The hook that the row waits at, and those it has passed
-    (:mod:`stoker.engine.execution.calls.hooks`).
-    """
+    # Of a replacement: the previous ``object``, the ``reason`` of the decision, and the properties
+    # in ``forcing`` that required it.
     origin: Mapping[str, Any] = field(default_factory=dict)
-    """Of a row that has taken another's place: the ``object`` that it replaced, the ``reason`` of
-    the decision, and the properties in ``forcing`` that made it necessary.
-    """
+    # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
-    """Fields that are stored and cannot be read; they are empty here. Read only."""
 
 
 def is_nested(row: Resource) -> bool:
@@ -417,7 +399,7 @@ def is_nested(row: Resource) -> bool:
 
 
 class Event(PublicRecord, frozen=True):
-    """Something that happened to a stack (``resource_id`` is None) or to a resource."""
+    """A change of the status of a stack (``resource_id`` is None) or of a resource."""
 
     id: str
     stack_id: str
@@ -430,22 +412,20 @@ class Event(PublicRecord, frozen=True):
     resource_id: str | None = None
     physical_id: str | None = None
     properties: Mapping[str, Any] | None = None
-    client_token: str | None = None
-    """That of the operation."""
+    client_token: str | None = None  # token of the operation
 
 
+# Key in the details of a signal that clears a hook; handled by the engine, not by a type.
 UNSET_HOOK = "unset_hook"
-"""Key of the details of a signal that clears a hook; no resource type gets such a signal."""
 
 
+# Key in the details of a signal for a creation policy, with id and success. Handled by the engine,
+# not by a type.
 CREATION_SIGNAL = "creation_signal"
-"""Key of the details of a signal that a creation policy waits for, with id and success; no
-resource type gets it.
-"""
 
 
 class StoredSignal(PublicRecord, frozen=True):
-    """A signal as it was received."""
+    """A received signal."""
 
     id: str
     stack_id: str
@@ -455,21 +435,18 @@ class StoredSignal(PublicRecord, frozen=True):
 
 
 class Channel(StrEnum):
-    """By what a message leaves."""
+    """The transport of a message."""
 
-    BUS = "bus"
-    """The message bus of the cloud's operator."""
-    ZAQAR = "zaqar-queue"
-    """Queues of the messaging service."""
+    BUS = "bus"  # message bus of the cloud's operator
+    ZAQAR = "zaqar-queue"  # queues of the messaging service
 
 
 class Message(Record, frozen=True):
-    """Something to be told. ``number`` is given by the store and grows."""
+    """An outgoing message. The store sets its ``number``, which grows."""
 
     id: str
     channel: Channel
-    lane: str
-    """What has to leave in order: of queues the project and the name, for the bus all."""
+    lane: str  # messages of a lane are sent in order: project and queue name, empty for the bus
     stack_id: str
     created_at: float
     body: Mapping[str, Any]

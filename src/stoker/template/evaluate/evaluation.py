@@ -266,7 +266,7 @@ def _nested_diagnostics(evaluation: Evaluation) -> Iterator[Diagnostic]:
 
 
 def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
-    """Return diagnostics about the templates of stacks that resources make elsewhere."""
+    """Return diagnostics about the templates of stacks that resources create elsewhere."""
     found: list[Diagnostic] = []
     for name, analysis in evaluation.analyses.items():
         if analysis.definition is None or not can(analysis.definition.type, MakesStack):

@@ -125,7 +125,7 @@ class StaticAnalysis:
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     custom_checks: list[CustomCheck] = field(default_factory=list)
     final: bool = False  # whether the definition has no unknown value, so that it will not change
-    # Whether it depends on the identity of the stack, beside its template.
+    # Whether it depends on the identity of the stack, in addition to its template.
     tells_of_stack: bool = False
     # The last definition with facts, and the facts that it used.
     latest: tuple[Definition, Sequence[Answer]] | None = None
@@ -138,11 +138,11 @@ class StaticAnalysis:
 
     @property
     def elsewhere(self) -> StaticAnalysis:
-        """Return the same for another stack, without results from the facts of this one."""
+        """Return the analysis for another stack, without results from the facts of this one."""
         return self if self.final else replace(self, latest=None)
 
     def __del__(self) -> None:
-        """Do nothing. A Python method lets other threads run while thousands are freed."""
+        """Do nothing: a Python method lets other threads run while thousands are freed."""
 
 
 class Evaluator(Struct, frozen=True):

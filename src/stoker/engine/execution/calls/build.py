@@ -38,7 +38,10 @@ def build_call(
     previous: Mapping[str, Any] | None = None,
     changed: frozenset[str] = frozenset(),
 ) -> Call:
-    """Return a call for the present row. ``cloud`` is filled in where the call is made."""
+    """Return a call for the present row.
+
+    ``cloud`` is set later, on the worker that makes the call.
+    """
     stack, now = stack_rows.stack, stack_rows.ports.clock.now()
     facts, signalling = stack_rows.shared_by_calls()
     return Call(
@@ -62,7 +65,7 @@ def build_call(
 
 
 async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
-    """Return the inherited inputs for a stack that a resource makes elsewhere."""
+    """Return the inherited inputs for a stack that a resource creates in another region."""
     given = await stack_rows.input()
 
     def inherited() -> dict[str, Any]:
@@ -93,7 +96,7 @@ async def with_software(
 
 
 def _texts(values: Iterable[Any]) -> Iterator[str]:
-    """All texts among values, at any depth."""
+    """Yield all texts among values, at any depth."""
     pending: list[Any] = list(values)
     while pending:
         value = pending.pop()
@@ -106,7 +109,7 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def _earlier_configs(stack_rows: StackRows, wanted: Iterable[str]) -> dict[str, SoftwareConfig]:
-    """Those configs that an earlier release has stored with the resources of this stack."""
+    """Return the configs that an earlier release has stored with this stack's resources."""
     found = {}
     for config_id in wanted:
         row = stack_rows.rows.get(config_id)
@@ -117,7 +120,7 @@ def _earlier_configs(stack_rows: StackRows, wanted: Iterable[str]) -> dict[str, 
 
 
 def _signals(stack_rows: StackRows) -> Mapping[str, Any]:
-    """Signals by the reference of the signalled resource."""
+    """Return the signals by the reference of the signalled resource."""
     found: dict[str, Any] = {}
     for row_id, signals in stack_rows.signals.items():
         row = stack_rows.rows.get(row_id)
@@ -127,7 +130,11 @@ def _signals(stack_rows: StackRows) -> Mapping[str, Any]:
 
 
 def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
-    """``stack-resource-token``; when too long, the stack's name gives way, then the resource's."""
+    """Return ``stack-resource-token``, shortened to the limit.
+
+    The name of the stack is shortened first, then that of the resource. The token stays whole,
+    because an object is found by it.
+    """
     name = f"{stack}-{resource}-{token}"
     if len(name) <= limit:
         return name
@@ -144,7 +151,7 @@ def address_of_nested(stack_rows: StackRows, row: Resource, child_id: str) -> St
 
 
 def lookups_of(type_: ResourceType, properties: Mapping[str, Any]) -> list[NameLookup]:
-    """The values among the properties that may be names and must become ids."""
+    """Return the values among the properties that may be names and must be resolved to ids."""
     if not _has_finder(type(type_)):
         return []
     return check_properties(properties, type_.properties).lookups
@@ -165,9 +172,9 @@ def _finds(declared: Property) -> bool:
 def resolved(
     stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The properties with ids in the places of names. Blocks.
+    """Return the properties with ids in place of names. Blocks.
 
-    Raises :class:`stoker.kernel.errors.NotFoundError` for a name that means nothing.
+    Raises :class:`stoker.kernel.errors.NotFoundError` for an unknown name.
     """
     lookups = lookups_of(type_, properties)
     if not lookups:
@@ -179,11 +186,12 @@ def resolved(
 def resolved_where_known(
     stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """The properties with ids in the places of those names that still mean something. Blocks."""
+    """Return the properties with ids in place of the names that still exist. Blocks."""
     found = {}
     lookups = lookups_of(type_, properties)
     for index, lookup in enumerate(lookups):
         found[index] = lookup.value
+        # The lookup of an id would only check that the object exists.
         if _LIKE_AN_ID.fullmatch(lookup.value):
             continue
         with suppress(NotFoundError):

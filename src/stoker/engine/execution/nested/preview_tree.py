@@ -28,8 +28,7 @@ from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
-_MOST_ROUNDS = 8
-"""Length of a chain of nested stacks, each referring to the one before, that is previewed."""
+_MOST_ROUNDS = 8  # longest previewed chain of nested stacks that refer to the one before
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
@@ -39,12 +38,11 @@ class PreviewedStack(Struct, frozen=True):
     stack_rows: StackRows
     evaluation: Evaluation
     plan: Plan
+    # Previews of nested stacks that stay, by resource, as far as their input is known.
     nested: Mapping[str, PreviewedStack]
-    """By resource: nested stacks that stay, as far as their new input is known."""
-    observed: Observed
-    """What its objects have shown."""
+    observed: Observed  # facts about its live objects
+    # Future rows of updated nested stacks by resource, with attributes as far as known.
     to_be: Mapping[str, Resource]
-    """Rows of nested stacks that are updated, with what they will show, as far as it is known."""
 
     @property
     def has_changes(self) -> bool:
@@ -60,7 +58,7 @@ class PreviewedStack(Struct, frozen=True):
         )
 
     def all(self) -> Iterator[PreviewedStack]:
-        """This one and all below it."""
+        """Yield this stack and all nested ones."""
         yield self
         for below in self.nested.values():
             yield from below.all()
@@ -75,10 +73,9 @@ class PreviewedStack(Struct, frozen=True):
 class PreviewOptions(Struct, frozen=True):
     """Assumptions about the start of an update."""
 
+    # Physical ids of objects that count as marked unhealthy.
     unhealthy: frozenset[str] = frozenset()
-    """Physical ids of objects that count as marked unhealthy."""
-    converge: bool = False
-    """The update reads the live objects first."""
+    converge: bool = False  # the update reads the live objects first
 
 
 NO_PREMISES = PreviewOptions()
@@ -92,9 +89,9 @@ async def preview_tree(
     premises: PreviewOptions = NO_PREMISES,
     batches: Batches = NO_BATCHES,
 ) -> PreviewedStack:
-    """The plans of an update on these premises.
+    """Return the plans of an update on these premises.
 
-    Raises DiagnosticError and Refused for an update that would be refused.
+    Raises DiagnosticError and RequestError for an update that would be rejected.
     """
     rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
     stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
@@ -117,10 +114,11 @@ async def foresee_with(
     evaluation: Evaluation,
     premises: PreviewOptions = NO_PREMISES,
 ) -> PreviewedStack:
-    """Return the same with a given planner. Raises as :func:`preview_tree`."""
+    """Return the plans of an update from ``planner``. Raises as :func:`preview_tree`."""
     workers = stack_rows.ports.workers
     plan = await workers.compute(partial(planner.plan, evaluation))
     nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    # Each round makes the outputs of further nested stacks known, which may settle open decisions.
     for _ in range(_MOST_ROUNDS):
         changes = changes_in(plan)
         if Change.LATER not in changes.values():
@@ -134,7 +132,7 @@ async def foresee_with(
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
-    """The plan of a delete."""
+    """Return the plan of a delete."""
     rows = tuple(stack_rows.rows.values())
     planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows))
     return await stack_rows.ports.workers.compute(lambda: planner.plan(NoDefinitions()))
@@ -153,6 +151,7 @@ def _to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[
         known = [output for output in outputs if output.known]
         shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
         if known != outputs:
+            # A map without the unknown outputs would look complete.
             shown.pop("outputs", None)
         found[name] = with_shown(row, shown, rows.stack.address.arn)
     return found
@@ -166,7 +165,7 @@ async def _nested(
     to_be: Mapping[str, Resource],
     premises: PreviewOptions,
 ) -> dict[str, PreviewedStack]:
-    """The plans of the nested stacks that stay, by their resources."""
+    """Return the previews of the nested stacks that stay, by resource."""
     facts, changes = facts_amid(stack_rows, plan, to_be), changes_in(plan)
     found = {}
     for name in evaluation.names:
@@ -203,7 +202,7 @@ async def _foresee_one(
 
     def evaluate() -> Evaluation:
         inner = evaluation_of(ports, child, given, Documents.of(given))
-        _ = inner.attributes_used  # computed now, not later on the loop
+        _ = inner.attributes_used  # compute it on this thread, not later on the event loop
         return inner
 
     inner = await ports.workers.compute(evaluate)

@@ -25,13 +25,12 @@ from stoker.template.definition import Definition
 
 log = Log(__name__)
 
-PATIENCE = 10.0
-"""Seconds for which a cloud is asked again that refuses for now, before a plan does without."""
+PATIENCE = 10.0  # seconds of retries before a plan is made without the live object
 
 
 @contextlib.contextmanager
 def patient(session: Session) -> Iterator[Ask]:
-    """Asks about objects of a stack that this engine owns, again where the cloud is busy."""
+    """Yield a reader of objects in a stack of this engine, with retries for a busy cloud."""
     waiting = Waiting()
     timer = asyncio.get_running_loop().call_later(PATIENCE, waiting.expire, "not answered")
     try:
@@ -103,7 +102,7 @@ def is_readable(stack_rows: StackRows, row: Resource) -> bool:
 
 
 async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
-    """The row with fresh attributes, or None when nothing is new."""
+    """Return the row with fresh attributes, or None if they are the same."""
     type_ = session.type_of(row)
     if not isinstance(type_, ManagedType) or not can(type_, Reads) or not is_readable(session, row):
         return None
@@ -168,7 +167,7 @@ async def _look(stack_rows: StackRows, row: Resource, work: TypeCall, ask: Ask) 
         return Look(unread="there was no answer in time")
     except ENDS_TURN:
         raise
-    except Exception as error:  # noqa: BLE001 - told to whoever looks
+    except Exception as error:  # noqa: BLE001 - the look reports it
         return Look(unread=stack_rows.ports.faults.describe(_met(error)))
     return look
 
@@ -178,9 +177,9 @@ async def check_failed_and_replaced(
 ) -> frozenset[str]:
     """Return the ids of failed or replaced rows that can still serve wanted resources.
 
-    Failed ones can if their objects pass their type's check: the failure may have been that of a
-    dependency, or of an update that the cloud refused as a whole. Replaced ones that are not
-    removed yet can unless they are known to be gone or broken.
+    A failed row can if its object passes its type's check: the failure may have been that of a
+    dependency, or of an update that the cloud rejected as a whole. A replaced row that is not
+    removed yet can unless its object is known to be deleted or broken.
     """
     names = frozenset(wanted.names)
     asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
@@ -203,7 +202,7 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
     if not isinstance(type_, ManagedType) or type_.service is None or not can(type_, Checks):
         return not failed or is_nested(row)
     if row.physical_id is None:
-        return False  # it was never made
+        return False  # the object was never created
     try:
         return isinstance(await ask(row, TypeCall(type_, type_.check, row.properties)), Done)
     except ENDS_TURN:
@@ -215,7 +214,7 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
 
 
 def _met(error: Exception) -> Exception:
-    """Return the cloud's own error behind one of ours."""
+    """Return the error of the cloud that an error of this service wraps."""
     said = error.__context__
     return (
         said

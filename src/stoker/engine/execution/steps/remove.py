@@ -30,8 +30,8 @@ from stoker.schema.resource_type import (
 )
 from stoker.template.definition import DeletionPolicy
 
+# Key in a row's data: start of the delete that has snapshotted the object.
 _SNAPSHOT_OF = "snapshot_of_delete"
-"""Key of a row's data: the start of the delete for which its object has been snapshotted."""
 
 
 class RemoveStep:
@@ -45,20 +45,20 @@ class RemoveStep:
         self._ownership = Ownership(context.session)
 
     async def remove(self, node: Node) -> None:
-        """Remove the row unless it is gone, or turned out not to be replaced."""
+        """Remove the row unless it was removed before, or was not replaced after all."""
         row = self._session.rows.get(node.key)
         if row is None or (row.name in self._wanted and row.replaced_by is None):
             return
         if row.action is Action.INIT:
-            # It has no event yet.
+            # A row in INIT has no event yet, so its removal needs none.
             await self._session.commit(dropped=[row.id])
             return
         run, type_ = ResourceRun(self._context, row), self._session.type_of(row)
         if (row.action, row.status) == (Action.DELETE, Status.COMPLETE):
-            # Its object is gone, with an event. Only a hook may keep the row.
+            # Its object is deleted, and the event recorded. Only a hook may keep the row.
             await self._drop(run)
             return
-        # what has no implementation failed before any type was asked: it has no object
+        # A row without an implementation failed before any type was called: it has no object.
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
         if self._abandons and not is_nested(row):
             await self._abandon(run, type_)
@@ -126,7 +126,7 @@ def unforeseen(session: Session, plan: Plan) -> Phase | None:
 
 
 async def remove_snapshots(context: OperationContext) -> str | None:
-    """Remove the snapshots of the stack; returns why one of them cannot be removed, or None.
+    """Remove the snapshots of the stack. Return why one of them cannot be removed, or None.
 
     Raises :class:`stoker.engine.execution.waiting.StoppedError`.
     """

@@ -1,8 +1,8 @@
 """Takes a snapshot of one row: the visit step of a snapshot.
 
-The part of the snapshot for every row is on record before the first call, with the name of its
-object. The answer of the type is recorded in the part before the row is complete.
-Called by :mod:`stoker.engine.execution.execute`. Tested by tests/operations/test_snapshots.py.
+The part of the snapshot for every row is recorded before the first call, with the name of its
+object. The answer of the type is recorded in the part before the row is complete. Called by
+:mod:`stoker.engine.execution.execute`. Tested by tests/operations/test_snapshots.py.
 """
 
 from __future__ import annotations
@@ -32,16 +32,15 @@ def visit_step(context: OperationContext) -> VisitStep:
 class SnapshotStep(VisitStep):
     """The visit steps of a snapshot."""
 
-    _parts: dict[str, SnapshotPart] | None = None
-    """By row."""
+    _parts: dict[str, SnapshotPart] | None = None  # by row id
 
     def __init__(self, context: OperationContext) -> None:
         super().__init__(context)
         self._loading = asyncio.Lock()
 
     async def visit(self, node: Node) -> None:
-        """Take it; nothing when an earlier run of this operation has done it."""
-        async with self._loading:  # once, however many rows are visited at the same time
+        """Take the snapshot of one row, unless an earlier run of this operation has done it."""
+        async with self._loading:  # load once, also if many rows are visited
             if self._parts is None:
                 self._parts = await self._recorded()
         await super().visit(node)
@@ -54,6 +53,7 @@ class SnapshotStep(VisitStep):
         try:
             await run.call(TypeCall(type_, method, run.row.properties, snapshot=facts))
         except ActionFailedError:
+            # Keep the mark while a late request may still make an object that a removal must find.
             limits, sent = self._session.ports.limits, self._session.unanswered.get(run.row.id)
             if sent is None or sent + limits.landing <= self._session.ports.clock.now():
                 await self._keep(replace(part, asked=False))

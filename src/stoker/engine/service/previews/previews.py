@@ -1,4 +1,4 @@
-"""Previews of requests: evaluated and planned like any other, and never recorded."""
+"""Previews of requests: evaluated and planned like the request, and never recorded."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from stoker.template.evaluate.evaluation import Evaluation
 class Previews:
     """Previews of creates, updates and deletes, for a caller.
 
-    The ``fingerprint``, with which a request accepts the plan, is optional: it takes an eighth of
-    the time of the plan.
+    A request accepts a plan by its ``fingerprint``. The fingerprint is optional, because it adds an
+    eighth to the time of the plan.
     """
 
     def __init__(self, ports: Ports, finder: Finder) -> None:
@@ -35,7 +35,7 @@ class Previews:
     async def create(
         self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
     ) -> tuple[StackView, Sequence[ResourceView], str | None]:
-        """Return the stack and the resources that a create would make."""
+        """Return the stack and the resources that a create would add."""
         return await preview_create(self._ports, caller, request, fingerprint=fingerprint)
 
     async def update(
@@ -48,10 +48,10 @@ class Previews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = False,
     ) -> PlanView:
-        """The plan of an update, if asked for with its nested stacks.
+        """Return the plan of an update, with its nested stacks if requested.
 
-        ``unhealthy`` holds the physical ids of objects that are to be marked unhealthy before it:
-        such a plan cannot be accepted, as the marks change the stack.
+        ``unhealthy`` contains the physical ids of objects that the user will mark unhealthy first.
+        Such a plan cannot be accepted, because the marks change the stack.
         """
         stack = await self._finder.at(caller, address)
         plan, _, _ = await self.planned(
@@ -74,8 +74,9 @@ class Previews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = True,
     ) -> tuple[PlanView, Input, Evaluation]:
-        """Return the same, with the input of the update and its evaluation."""
+        """Return the plan of an update, with its input and evaluation."""
         ports = self._ports
+        # Read the state before the rows. A change between the two makes the fingerprint outdated.
         tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
         given, evaluation = await evaluated_update(ports, caller, stack, request)
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
@@ -94,7 +95,7 @@ class Previews:
     async def delete(
         self, caller: Caller, address: StackAddress, *, fingerprint: bool = False
     ) -> PlanView:
-        """The plan of a delete, with nested stacks."""
+        """Return the plan of a delete, with nested stacks."""
         ports = self._ports
         stack = await self._finder.at(caller, address)
         require_there(stack)

@@ -1,8 +1,8 @@
 """Requests that change stacks: evaluated, checked, recorded, and left to a driver.
 
 Takes a caller and a request, and returns as soon as the request is recorded; the driver of the
-stack carries it out. Each method tells the same story: evaluate the request, collect the checks
-that the transaction repeats, make the operation, commit.
+stack carries it out. Each method has the same steps: evaluate the request, collect the checks that
+the transaction repeats, make the operation, commit.
 
 A request is rejected before anything is written, or it is recorded whole, in one transaction: the
 input, the operation and, for a new stack, the stack. From then on it survives any crash.
@@ -70,8 +70,8 @@ from stoker.kernel.errors import NotSupportedError
 from stoker.kernel.values import replace
 
 _WALKS = {"suspend": Action.SUSPEND, "resume": Action.RESUME, "check": Action.CHECK}
+# True if the stack is rolled back
 _CANCELS = {"cancel_update": True, "cancel_without_rollback": False}
-"""Whether the stack is rolled back."""
 
 
 class Operations:
@@ -95,7 +95,8 @@ class Operations:
     async def adopt(self, caller: Caller, request: StackRequest, document: str) -> StackAddress:
         """Record a stack and the operation that adopts the objects of a document.
 
-        The document has the form of an export; what the request says goes before it.
+        The document has the format of an export. Values of the request replace those of the
+        document.
         """
         new = await evaluated_adopt(self._ports, caller, request, document)
         return await self._start(caller, Action.ADOPT, request, new)
@@ -210,7 +211,7 @@ class Operations:
             converge=request.converge,
             policy=rules.of_update,
         )
-        # The time limit of the request counts for its own operation already.
+        # The time limit of the request applies to its own operation, too.
         limited = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
         operation = ports.operation_on(limited, Action.UPDATE, content, given.id, caller=caller)
         executions = () if executes is None else (ChangeSetExecution(executes, operation.id),)
@@ -243,6 +244,7 @@ class Operations:
         try:
             await self._ports.store.commit(change)
         except AlreadyDoneError:
+            # The delete is recorded already. Its driver may be waiting, so wake it.
             self._dispatcher.wake(stack.id)
 
     async def act(self, caller: Caller, address: StackAddress, action: str) -> None:

@@ -1,7 +1,7 @@
 """Fingerprints of plans that were shown to a user, and requests that accept them.
 
-A plan holds as long as three things are unchanged: the input, the decisions about all resources,
-and the state of all stacks of the tree. The decisions are made again for the request; the stacks
+A plan is valid as long as three things are unchanged: the input, the decisions about all resources,
+and the state of all stacks of the tree. The decisions are made again for the request. The stacks
 are checked again in the transaction that records it.
 """
 
@@ -25,16 +25,14 @@ from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.kernel.json import long
 from stoker.template.evaluate.evaluation import Evaluation
 
-NO_UPDATES = "No updates are to be performed."
-"""Clients of AWS compare the whole message."""
-_LENGTH = 32
-"""Characters of each part."""
+NO_UPDATES = "No updates are to be performed."  # clients of AWS compare the whole message
+_LENGTH = 32  # characters of each part
 _ADVICE = "Make a new plan"
 _OTHER_INPUT = "template, files, environment or parameters differ from those of the plan"
 _OTHER_STATE = "the stack has changed, or was signalled, since the plan was made"
 _OTHER_DECISIONS = "the plan would be different now"
+# The cause when the part at the same position differs.
 _PARTS = (_OTHER_INPUT, _OTHER_STATE, _OTHER_DECISIONS)
-"""What is wrong where a part of a fingerprint differs."""
 
 
 class Agreement(Struct, frozen=True):
@@ -42,8 +40,7 @@ class Agreement(Struct, frozen=True):
 
     stack_id: str
     tree: TreeState
-    accepted: Accepted | None = None
-    """What an update may do."""
+    accepted: Accepted | None = None  # the changes that an update may make
 
 
 def require_agreed(inside: TransactionReader, *, agreement: Agreement | None) -> None:
@@ -53,17 +50,17 @@ def require_agreed(inside: TransactionReader, *, agreement: Agreement | None) ->
 
 
 def of_update(given: Input, accepted: Accepted, tree: TreeState) -> str | None:
-    """The fingerprint of the plan of an update; None while something is under way."""
+    """Return the fingerprint of the plan of an update; None while an operation is open."""
     return None if tree.open else _joined([_input(given), _state(tree), accepted.as_data()])
 
 
 def of_create(given: Input, evaluation: Evaluation) -> str:
-    """The fingerprint of the plan of a create."""
+    """Return the fingerprint of the plan of a create."""
     return _joined([_input(given), None, to_be(evaluation).as_data()])
 
 
 def of_delete(tree: TreeState) -> str | None:
-    """The fingerprint of the plan of a delete; None while something is under way."""
+    """Return the fingerprint of the plan of a delete; None while an operation is open."""
     return None if tree.open else _joined([None, _state(tree), "delete"])
 
 
@@ -73,12 +70,12 @@ def still_holds(fingerprint: str, tree: TreeState) -> bool:
 
 
 def same_input(one: Input, other: Input) -> bool:
-    """Return whether two inputs give a stack the same."""
+    """Return whether two inputs have the same contents."""
     return _input(one) == _input(other)
 
 
 async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
-    """Raise ValidationError for an update that must change something and does not.
+    """Raise ValidationError for an update without changes, if the request requires some.
 
     A stack that is not COMPLETE is always updated.
     """
@@ -95,7 +92,7 @@ async def require_change(ports: Ports, stack: Stack, given: Input, request: Stac
 
 
 def to_be(evaluation: Evaluation) -> Accepted:
-    """Return the changes of a create: it makes all resources, also of nested stacks."""
+    """Return the changes of a create: it creates all resources, also of nested stacks."""
     nested = {name: to_be(child) for name, child in evaluation.children.items()}
     return Accepted(dict.fromkeys(evaluation.names, Change.CREATE), nested)
 
@@ -103,8 +100,9 @@ def to_be(evaluation: Evaluation) -> Accepted:
 async def agreed_update(
     ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
 ) -> Agreement | None:
-    """Return the plan that an update with a fingerprint accepts, or None. Raises
-    PlanOutdatedError.
+    """Return the plan that an update accepts by a fingerprint, or None.
+
+    Raises PlanOutdatedError.
     """
     fingerprint = request.plan_fingerprint
     if fingerprint is None:
@@ -121,7 +119,10 @@ async def agreed_update(
 
 
 async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> Agreement | None:
-    """The same for a delete."""
+    """Return the plan that a delete accepts by a fingerprint, or None.
+
+    Raises PlanOutdatedError.
+    """
     if fingerprint is None:
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
@@ -132,15 +133,16 @@ async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> 
 async def require_agreed_create(
     ports: Ports, request: StackRequest, given: Input, evaluation: Evaluation
 ) -> None:
-    """Raise PlanOutdatedError if a create accepts a plan, and that is not the plan now."""
+    """Raise PlanOutdatedError if a create accepts a plan that is outdated."""
     if (fingerprint := request.plan_fingerprint) is not None:
         found = await ports.workers.compute(lambda: of_create(given, evaluation))
         _require_same(fingerprint, found)
 
 
 def _require_same(accepted: str, found: str | None) -> None:
-    """Raise PlanOutdatedError unless two fingerprints are equal, ValidationError for a malformed
-    one.
+    """Raise PlanOutdatedError unless two fingerprints are equal.
+
+    Raises ValidationError for a malformed one.
     """
     assert found is not None
     given, now = accepted.split("."), found.split(".")

@@ -32,7 +32,7 @@ def _not_found(name: str, stack_id: str | None = None) -> NotFoundError:
 
 
 def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
-    """The row of that name. Raises NotFoundError."""
+    """Return the row with a name. Raises NotFoundError."""
     for row in rows:
         if row.name == name:
             return row
@@ -42,9 +42,9 @@ def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
 
 
 def row_by_any_id(rows: Iterable[Resource], name_or_id: str, stack: Stack) -> Resource:
-    """The row of that name, or of the object with that id. Raises NotFoundError, and
-    ValidationError for an id
-    that several resources of the stack have.
+    """Return the row with a name, or of the object with an id.
+
+    Raises NotFoundError, and ValidationError for an id that several resources of the stack have.
     """
     known = list(rows)
     found = [row for row in known if row.physical_id == name_or_id]
@@ -89,15 +89,15 @@ async def await_end(store: Store, operation_id: str) -> None:
 
 
 class Finder:
-    """Stacks by name, id and address, for a caller."""
+    """Finds stacks by name, id and address, for a caller."""
 
     def __init__(self, ports: Ports) -> None:
         self._store = ports.store
 
     async def by_name_or_id(self, caller: Caller, name_or_id: str) -> Stack:
-        """A stack by name, id or ARN. Deleted stacks are found by id only.
+        """Return a stack by name, id or ARN. Deleted stacks are found by id only.
 
-        Names may look like ids: the id of a stack means that one, whatever else is called so.
+        Names may look like ids. An id finds its stack, even if another stack has it as its name.
         """
         arn = parse_arn(name_or_id)
         if arn is not None:
@@ -120,7 +120,7 @@ class Finder:
         return stack
 
     async def at(self, caller: Caller, address: StackAddress) -> Stack:
-        """The stack at an address, all of whose parts must be right."""
+        """Return the stack at an address. Its name and id must both be right."""
         stack = await self._store.stack(address.id)
         if stack is None or stack.name != address.name or not _may_see(caller, stack):
             raise _not_found(address.name, address.id)
@@ -130,12 +130,12 @@ class Finder:
 
 
 def is_own(caller: Caller, row: Resource) -> bool:
-    """Return whether a stack user was made for a resource; all are those of other users."""
+    """Return whether a caller may use a resource: a stack user only the one it was created for."""
     return not caller.is_stack_user or row.data.get("user_id") == caller.user_id
 
 
 def require_own(caller: Caller, row: Resource) -> None:
-    """Raise ForbiddenError for a stack user who asks for a resource other than its own."""
+    """Raise ForbiddenError for a stack user that does not own the resource."""
     if not is_own(caller, row):
         raise ForbiddenError("a stack user may use the resource only that it was made for")
 

@@ -1,4 +1,4 @@
-"""From rows to views. Pure."""
+"""Turns rows into views. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
 def _shown(evaluation: Evaluation) -> dict[str, str]:
-    """The parameters of a stack in their shown form."""
+    """Return the parameters of a stack for display."""
     inputs = evaluation.inputs
     declared = evaluation.resolved.declarations
     pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
@@ -67,7 +67,7 @@ def is_emptied(stack: Stack) -> bool:
 
 
 def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> Resource:
-    """A row for a resource that does not exist yet."""
+    """Return a row for a resource that does not exist yet."""
     definition = defined(evaluation, name, RecordedReferences())
     now = ports.clock.now()
     return Resource(
@@ -86,7 +86,7 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
 
 
 def attributes_to_be(definition: Definition) -> dict[str, Any]:
-    """Return the attributes of a resource to be made; None for unknown ones."""
+    """Return the attributes of a resource to be created; None for unknown ones."""
     type_ = definition.type
     foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
     known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
@@ -101,7 +101,7 @@ def resource_view(
     metadata: Mapping[str, Any] | None = None,
     note: str | None = None,
 ) -> ResourceView:
-    """The view of a resource's row; the note says why attributes may be old."""
+    """Return the view of a resource's row; ``note`` explains why its attributes may be old."""
     nested = None
     if row.nested_id is not None:
         name = physical_name(stack.name, row.name, row.token, 255)
@@ -147,7 +147,7 @@ def _waiting_for(stack: Stack, row: Resource) -> str | None:
 
 
 def environment_view(evaluation: Evaluation) -> dict[str, Any]:
-    """The environment of a stack, with the parameters that were given for the stack."""
+    """Return the environment of a stack, with the parameters of its requests."""
     inputs = evaluation.inputs
     return environment_of_stack(
         inputs.environment.with_parameters(inputs.parameters),
@@ -159,7 +159,7 @@ def environment_view(evaluation: Evaluation) -> dict[str, Any]:
 def event_view(
     stack: Stack, event: Event, ports: Ports, root: StackAddress | None = None
 ) -> EventView:
-    """The view of an event. ``root`` is the stack whose tree is asked for."""
+    """Return the view of an event; ``root`` is the stack whose tree was requested."""
     properties = event.properties
     if properties is not None:
         properties = _given(ports.types.find(event.resource_type), properties)
@@ -180,7 +180,7 @@ def event_view(
 
 
 def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The properties that say more than the defaults of the type."""
+    """Return the properties that differ from the defaults of the type."""
     declared = {} if type_ is None else type_.properties
     defaults = {name: declared[name].default for name in properties if name in declared}
     return {
@@ -191,7 +191,7 @@ def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[st
 
 
 def matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
-    """Return whether a resource is one of those that are asked for."""
+    """Return whether a resource matches the filters of a request."""
     shown = {
         "type": view.type_name,
         "name": view.name,
