@@ -33,7 +33,7 @@ class Size:
 
     @property
     def stacks(self) -> int:
-        """Return the number of stacks, deleted ones included."""
+        """Return the number of stacks, including deleted ones."""
         return self.resources // RESOURCES_OF_STACK
 
 

@@ -46,7 +46,7 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
 def defer(name: str) -> None:
     """Execute a library on its first use instead of on its import.
 
-    // See https://docs.python.org/3/library/importlib.html#implementing-lazy-imports.
+    See https://docs.python.org/3/library/importlib.html#implementing-lazy-imports.
     """
     spec = importlib.util.find_spec(name)
     if name in sys.modules or spec is None or spec.loader is None:

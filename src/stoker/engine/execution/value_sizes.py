@@ -1,7 +1,7 @@
 """Bounds the bytes of all values in the resources of a stack.
 
 References multiply values: twenty resources that refer to a text of eight megabytes hold 160. Each
-evaluation is bounded by its budget, but a value that is known later has a budget of its own. So the
+evaluation is bounded by its budget, but a value that is known later has its own budget. So the
 properties and attributes of a row are added up before they are stored. The database adds up the
 values that the stack already has, and only when a session adds more than a little.
 
@@ -23,7 +23,7 @@ from stoker.kernel.json.tree import estimated_bytes
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 
-STACKS = 8  # limit of all stacks of a tree, as a multiple of that of one stack
+STACKS = 8  # limit of a tree of stacks, as a multiple of the limit of one stack
 UNCHECKED = 16  # a session asks the database after each such fraction of the limit
 _LARGE_BYTES = 1_000_000  # counting more ends the turn of the event loop
 _NOTHING: Mapping[str, Any] = {}

@@ -374,8 +374,8 @@ class Resource(Record, frozen=True):
     update_policy: Mapping[str, Any] = field(default_factory=dict)
     operation_id: str | None = None  # last operation that has applied this row
     action_started_at: float | None = None
-    # Send times of requests without a response. A create may have made an object, and an update may
-    # still take effect.
+    # Send times of requests without a response. A create may have created an object, and an update
+    # may still take effect.
     asked: tuple[float, ...] = ()
     dirty: tuple[str, ...] = ()  # properties that unfinished updates may have changed on the object
     replaced_by: str | None = None  # row that has replaced this one, which waits for its removal

@@ -15,7 +15,7 @@ from stoker.template.evaluate.evaluation import Evaluation
 
 
 def masking_of(*evaluations: Evaluation) -> Masking:
-    """Return a mask over the values of all hidden parameters, nested stacks included."""
+    """Return a mask over the values of all hidden parameters, including nested stacks."""
     return Masking(value for evaluation in evaluations for value in hidden_values(evaluation))
 
 
@@ -26,7 +26,7 @@ def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
 
 
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
-    """Yield the values of all hidden parameters, nested stacks included."""
+    """Yield the values of all hidden parameters, including nested stacks."""
     for name, parameter in evaluation.resolved.declarations.items():
         if parameter.hidden and name in evaluation.parameters:
             yield evaluation.parameters[name]

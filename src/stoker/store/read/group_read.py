@@ -5,7 +5,7 @@ read almost the same rows at the same time. The reads are independent: each has 
 error.
 
 A group has reads of one project, and a project has few groups at a time, so that slow reads of one
-project do not delay another. A read ends when no request waits for its result any more, for
+project do not delay another. A read ends when no request waits for its result any longer, for
 instance after the time limit of a request.
 """
 

@@ -102,7 +102,7 @@ class GroupCommit:
 
     @property
     def latency(self) -> float:
-        """Return the seconds that a recent write took, waiting included.
+        """Return the seconds that a recent write took, including its wait.
 
         0 without recent writes.
         """

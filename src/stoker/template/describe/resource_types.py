@@ -25,7 +25,7 @@ def visible_properties(properties: Mapping[str, Property]) -> dict[str, Property
 
 
 def visible_attributes(type_: ResourceType) -> dict[str, Attribute]:
-    """Return the attributes shown to users, those of every type included."""
+    """Return the attributes shown to users, including those of every type."""
     declared = {
         name: attribute
         for name, attribute in type_.attributes.items()
@@ -51,7 +51,7 @@ def describe_type(type_: ResourceType, *, with_description: bool) -> dict[str, A
 
 
 def _describe_properties(properties: Mapping[str, Property]) -> dict[str, Any]:
-    """Return declarations by name; inside a property the hidden ones are included, too."""
+    """Return declarations by name, including hidden ones inside a property."""
     return {name: _describe_property(declared) for name, declared in properties.items()}
 
 

@@ -249,7 +249,7 @@ class Evaluation:
 
     @property
     def missing(self) -> frozenset[str]:
-        """Addresses of templates that did not come with the request, nested ones included."""
+        """Addresses of templates that did not come with the request, including nested ones."""
         _ = self.types
         nested = [child.missing for child in self.children.values()]
         return frozenset(self.resolved.missing).union(*nested)

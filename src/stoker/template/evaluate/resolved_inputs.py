@@ -54,13 +54,13 @@ class ResolvedInputs:
 
     @property
     def _declared_names(self) -> frozenset[str]:
-        """Return the names with a declaration, wrong ones included."""
+        """Return the names with a declaration, including wrong ones."""
         written = self._template.parameters
         return frozenset(written if isinstance(written, Mapping) else ())
 
     @lazy
     def parameters(self) -> Resolved:
-        """The values of all parameters, pseudo parameters included; Unknown for a wrong one."""
+        """The values of all parameters, including pseudo parameters; Unknown for a wrong one."""
         inputs = self._inputs
         wrong = self._declared_names - self.declarations.keys()
         given = inputs.given(self._declared_names)

@@ -47,9 +47,9 @@ def check_parts(count: int) -> None:
 
 @dataclass(slots=True)
 class Budget:
-    """Bounds on the functions of one evaluation, nested templates included.
+    """Bounds on the functions of one evaluation, including nested templates.
 
-    Every result of a function counts, references included, because all later work on a result takes
+    Every result of a function counts, even a reference, because all later work on a result takes
     time in proportion to its size.
     """
 

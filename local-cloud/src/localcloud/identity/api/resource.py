@@ -216,7 +216,7 @@ def listed(
 
 
 def passes(document: Document, query: QueryParams, filters: Iterable[str]) -> bool:
-    """Return whether the document passes the filters of the query, inexact ones included."""
+    """Return whether the document passes the filters of the query, including inexact ones."""
     for name in filters:
         value = document.get(name)
         if name in query and not _equal(value, query[name]):

@@ -14,7 +14,7 @@ def is_expression(value: Any) -> bool:
 
 
 def expressions_in(tree: Any) -> Iterator[str]:
-    """Yield the texts with expressions in a tree of JSON, keys included."""
+    """Yield the texts with expressions in a tree of JSON, including its keys."""
     if isinstance(tree, dict):
         for key, value in tree.items():
             yield from expressions_in(key)

@@ -46,7 +46,7 @@ from stoker.schema.resource_type import (
 log = Log(__name__)
 
 _SEARCH_PAUSES = Backoff(0.25, 5.0, growth=1.5)
-_MOST_SEND_TIMES = 16  # on record of one row
+_MOST_SEND_TIMES = 16  # of one row
 SEARCHING = "looking for what the last request may have made"
 LANDING = "waiting until an earlier create request can no longer take effect"
 

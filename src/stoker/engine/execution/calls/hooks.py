@@ -59,7 +59,7 @@ def release_details(row: Resource) -> dict[str, Any]:
 
 
 def stands_at(row: Resource, hook: str, operation: Queued) -> bool:
-    """Return whether the row waits at the hook since this operation, not cleared yet."""
+    """Return whether the row has reached the hook in this operation, and waits there."""
     return row.hook.get(_AT) == hook and row.hook[_OPERATION] == operation.id
 
 
@@ -138,7 +138,7 @@ class Hooks:
 
     async def _load(self) -> Marks:
         """Return the hooks in the environment of the stack, or of the service."""
-        async with self._loading:  # load once, also if many resources need the marks
+        async with self._loading:  # load once, even if many resources need the marks
             if self._marks is None:
                 marks = await self._named()
                 # Rollbacks and cancelled operations ignore hooks: no user would clear them.

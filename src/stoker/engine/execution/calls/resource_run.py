@@ -90,7 +90,7 @@ class ResourceRun(TypeCaller):
 
         Updates, suspends and resumes change an object. The same change sent again does no harm. A
         different change must not be overtaken by one whose response was lost: this waits until
-        none of these can take effect any more. A request that was started ``since`` then belongs
+        none of these can take effect any longer. A request that was started ``since`` then belongs
         to the same change. Only types that call a service send requests.
         """
         type_ = self.session.type_of(self.row)

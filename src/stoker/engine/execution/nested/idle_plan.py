@@ -1,4 +1,4 @@
-"""Checks whether its own input, given again, would change any resource of a stored stack.
+"""Checks whether a stored stack's own input, given again, would change any of its resources.
 
 The answer is computed from stored rows by the planner, as if an operation on the stack started now.
 Nested stacks are left out: the caller checks them one by one.

@@ -1,6 +1,6 @@
 """Reads the live object of a resource, and compares it with the applied properties.
 
-Properties are recorded as the user gave them, names included, and objects have ids. A name is
+Properties are recorded as the user gave them, also with names, but objects have ids. A name is
 looked up only if its property would differ otherwise.
 """
 

@@ -40,7 +40,7 @@ class SnapshotStep(VisitStep):
 
     async def visit(self, node: Node) -> None:
         """Take the snapshot of one row, unless an earlier run of this operation has done it."""
-        async with self._loading:  # load once, also if many rows are visited
+        async with self._loading:  # load once, even if many rows are visited
             if self._parts is None:
                 self._parts = await self._recorded()
         await super().visit(node)
@@ -53,7 +53,8 @@ class SnapshotStep(VisitStep):
         try:
             await run.call(TypeCall(type_, method, run.row.properties, snapshot=facts))
         except ActionFailedError:
-            # Keep the mark while a late request may still make an object that a removal must find.
+            # Keep the mark while a late request may still create an object that a removal must
+            # find.
             limits, sent = self._session.ports.limits, self._session.unanswered.get(run.row.id)
             if sent is None or sent + limits.landing <= self._session.ports.clock.now():
                 await self._keep(replace(part, asked=False))

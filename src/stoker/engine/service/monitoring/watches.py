@@ -35,7 +35,7 @@ from stoker.schema.watching import WatchRule, WatchState, judge
 log = Log(__name__)
 
 AT_ONCE = 20  # watches that one call evaluates
-_LATER = 60.0  # seconds until a watch is tried again that cannot be evaluated now
+_LATER = 60.0  # seconds until the next attempt at a watch that cannot be evaluated now
 
 
 class _ConcurrentUpdateError(Exception):

@@ -1,4 +1,4 @@
-"""Lists the effects of an update or delete on each resource, nested stacks included.
+"""Lists the effects of an update or delete on each resource, including nested stacks.
 
 The decisions are in the plans of :mod:`stoker.engine.execution.nested.preview_tree`. This module
 turns them into lines for users.

@@ -135,7 +135,7 @@ class Operations:
     ) -> None:
         """Record the create of a stack that has only had change sets, by executing one of them.
 
-        Raises PlanOutdatedError if the plan of the change set does not hold any more.
+        Raises PlanOutdatedError if the plan of the change set is outdated.
         """
         ports = self._ports
         given, evaluation = await evaluated_in_review(ports, caller, stack, request)
@@ -186,7 +186,7 @@ class Operations:
         """Record an update, which supersedes the operation in progress.
 
         ``executes`` is the id of the change set that it executes. Raises PlanOutdatedError if the
-        plan that the request accepts does not hold any more.
+        plan that the request accepts is outdated.
         """
         ports = self._ports
         stack = await self._finder.at(caller, address)
@@ -229,7 +229,7 @@ class Operations:
         """Record a delete, which supersedes the operation in progress. A second one has no effect.
 
         Raises NotFoundError for a deleted stack, and PlanOutdatedError if the plan that the request
-        accepts does not hold any more.
+        accepts is outdated.
         """
         stack = await self._finder.at(caller, address)
         require_there(stack)

@@ -35,7 +35,7 @@ from stoker.template.parameters.parameters import immutable_changes
 
 
 class NewStack(Struct, frozen=True):
-    """A stack that is not recorded yet, with its input and the evaluation of that."""
+    """A stack that is not recorded yet, with its input and its evaluation."""
 
     stack: Stack
     given: Input
@@ -206,5 +206,5 @@ def _check_name(name: str | None) -> str:
 
 
 def _resources_in(evaluation: Evaluation) -> int:
-    """Return the number of resources, nested ones included as far as they are known."""
+    """Return the number of resources, including known nested ones."""
     return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

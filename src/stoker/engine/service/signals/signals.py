@@ -95,7 +95,7 @@ class SignalService:
     async def creation_signal(
         self, caller: Caller, address: StackAddress, name: str, unique_id: str, *, success: bool
     ) -> None:
-        """Store a signal that a creation policy waits for; other resources get a usual signal.
+        """Store a signal that a creation policy waits for; other resources get a normal signal.
 
         Raises ValidationError for a resource that waits for nothing.
         """

@@ -12,7 +12,7 @@ from stoker.schema.resource_type import ResourceType
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
-# Every cloud has them: they are not looked up.
+# Services of every cloud, which need no look-up.
 _EVERYWHERE = frozenset({"compute", "identity", "image", "network"})
 
 
@@ -41,7 +41,7 @@ async def unavailable(
 
 
 async def require_services(ports: Ports, stack: Stack, evaluation: Evaluation) -> None:
-    """Raise DiagnosticError for resources whose service the cloud lacks, nested ones included."""
+    """Raise DiagnosticError for resources, also nested ones, whose service the cloud lacks."""
     used = [*_used(evaluation)]
     reasons = await unavailable(ports, stack, [type_ for _, _, type_ in used])
     found = []

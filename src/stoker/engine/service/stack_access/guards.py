@@ -206,7 +206,7 @@ def cancellable(stack: Stack, queue: Sequence[Queued], *, back: bool) -> Queued:
 def require_same_cancellable(
     inside: TransactionReader, *, stack: Stack, expected: str, back: bool
 ) -> None:
-    """Raise ActionInProgressError if the operation to cancel is not the expected one by now."""
+    """Raise ActionInProgressError if the operation to cancel is no longer the expected one."""
     if cancellable(live(inside, stack), inside.queue(stack.id), back=back).id != expected:
         raise ActionInProgressError(
             f"another update of the stack {stack.name} was accepted in the meantime; cancel again"
@@ -255,7 +255,10 @@ _LESS_DATA = "Send less data, or keep it in the object store and send its addres
 
 
 def signal_size(limits: Limits, name: str, details: Mapping[str, Any]) -> int:
-    """Return the bytes of a signal as JSON. Raises LimitExceededError above ``max_signal_size``."""
+    """Return the size of a signal as JSON, in bytes.
+
+    Raises LimitExceededError above ``max_signal_size``.
+    """
     size = len(dumps(details).encode(errors="replace"))
     if size > limits.signal_bytes:
         raise LimitExceededError(

@@ -38,7 +38,7 @@ class DriftReports:
     async def report(
         self, caller: Caller, address: StackAddress, only: Collection[str] | None = None
     ) -> Sequence[DriftView]:
-        """Return each resource with its differences, nested stacks included, or those in ``only``.
+        """Return all resources, or those in ``only``, including nested stacks, with differences.
 
         Raises ActionInProgressError for a stack that is changing, NotFoundError for an unknown
         name.
