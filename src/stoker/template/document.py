@@ -316,7 +316,7 @@ class _Reader(Struct, frozen=True):
 
 
 def _by_name(section: Any) -> str | None:
-    """Return advice on a section that is a list of named things."""
+    """Return advice on a section that is a list of named entries."""
     if not isinstance(section, list) or not all(isinstance(each, Mapping) for each in section):
         return None
     if any("name" in each for each in section):

@@ -38,7 +38,7 @@ _BODY = 2  # index of the repeated part of a loop
 def written_out(template: Template, inputs: Inputs) -> tuple[Template, ResolvedInputs]:
     """Return the template with expanded loops, and its resolved parameters and conditions.
 
-    The resolved inputs have the diagnostics about loops. Entries of wrong loops are missing.
+    The resolved inputs have the diagnostics about loops. Entries of invalid loops are missing.
     """
     resolved = ResolvedInputs(template, inputs)
     if not template.has_loops:

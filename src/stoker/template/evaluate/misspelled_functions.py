@@ -1,7 +1,7 @@
 """Values that look like function calls and are not: plain text, with a warning.
 
 A map with one key that is no function of the template's version is an ordinary map, and so is one
-that has other keys beside a function's name. A misspelled function, missing brackets around its
+with other keys next to a function's name. A misspelled function, missing brackets around its
 arguments, or a function of another version would otherwise show only in a server.
 """
 

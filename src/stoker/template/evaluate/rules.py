@@ -77,9 +77,10 @@ def _broken_rules(
     version: Version,
     conditions_with: Callable[[Mapping[str, Function]], Conditions],
 ) -> list[Diagnostic]:
-    """Return diagnostics about broken assertions and wrong rules.
+    """Return diagnostics about broken assertions and invalid rules.
 
-    ``conditions_with`` their functions evaluate them. Assertions on unknown values are skipped.
+    ``conditions_with`` returns conditions with the functions of rules. Assertions on unknown values
+    are skipped.
     """
     if not rules:
         return []

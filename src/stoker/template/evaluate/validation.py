@@ -53,7 +53,7 @@ def resource_diagnostics(
     analyses: Mapping[str, StaticAnalysis],
     dependencies: Mapping[str, frozenset[str]],
 ) -> list[Diagnostic]:
-    """Return diagnostics about resources: form first, then references and circles, then values."""
+    """Return diagnostics about resources: form first, then references and cycles, then values."""
     form, references, values = [], [], []
     for analysis in analyses.values():
         for diagnostic in analysis.diagnostics:

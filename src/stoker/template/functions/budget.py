@@ -16,7 +16,7 @@ MAX_TEXT = 8 * MEBIBYTE  # characters of a text that a function returns
 MAX_VALUES = 1_000_000  # entries and texts in one value, each counted as often as it occurs
 MAX_OCTETS = 32 * MEBIBYTE  # octets of all texts in one value, as stored in memory
 MAX_PARTS = 500_000  # parts of a split text, and replaced words in a text
-MAX_NESTED = 2_000_000  # the same without a bound of the operator: some 50,000 resources, 150 MiB
+MAX_NESTED = 2_000_000  # NESTED if the operator sets no limit: about 50,000 resources, 150 MiB
 SMALL_VALUES = 300
 SMALL_TEXTS = 64 * 1024  # octets of all texts in a small value
 NESTED = 200_000  # values in the documents of nested templates, and a few more per resource in them
@@ -114,7 +114,7 @@ class Budget:
         self.check()
 
     def spend(self, values: int) -> None:
-        """Count values before they are made. Raises :class:`FunctionError` over the budget."""
+        """Count values before they are created. Raises :class:`FunctionError` over the budget."""
         self.values -= values
         self.check()
 

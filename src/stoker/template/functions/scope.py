@@ -126,7 +126,7 @@ class Scope(Struct, frozen=True):
             raise failure.inside(key) from None
 
     def choice(self, arguments: Any, key: str | int) -> Any:
-        """Return the same, or the mark of an entry that is to be left out."""
+        """Return the value of one entry, or the mark of an entry to leave out."""
         try:
             return self._value(arguments[key])
         except FunctionError as failure:

@@ -63,7 +63,7 @@ def invalid(
 
 
 def named(value: Any) -> str:
-    """Return a value in words, as messages show it in place of another one."""
+    """Return the description of an unexpected value, for messages."""
     if value is None:
         return "empty"
     return "a list" if isinstance(value, list) else shown(value)

@@ -298,7 +298,7 @@ def _check(parameter: Parameter, path: Path, diagnostics: Diagnostics) -> None:
             message = f"no value fits {title(type(constraint))}: its minimum exceeds its maximum"
             diagnostics.report("empty-range", message, path, severity=Severity.WARNING)
         if isinstance(constraint, Custom) and constraint.name not in PURE.keys() | CLOUD:
-            # An unknown constraint can check no value. Whether one is given, is not known here.
+            # An unknown constraint can check no value. Whether a value is given is not known here.
             message = f'there is no custom constraint "{constraint.name}"'
             suggestion = did_you_mean(constraint.name, PURE.keys() | CLOUD)
             diagnostics.report("invalid-parameter-value", message, path, suggestion=suggestion)

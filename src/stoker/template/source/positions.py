@@ -125,7 +125,10 @@ Place = tuple[_Found, Tree | None, Any]
 
 
 def _place(event: Any, opened: list[_Open], root: Tree, top: _Found) -> Place | None:
-    """Read a value, with the requested parts below it, and its mark; None if it is unrequested."""
+    """Read a value, with the requested parts below it, and its mark.
+
+    None if it was not requested.
+    """
     if not opened:
         return top, root, event.start_mark
     around = opened[-1]

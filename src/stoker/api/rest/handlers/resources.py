@@ -111,7 +111,7 @@ async def show(call: Call) -> Response:
 
 
 async def metadata(call: Call) -> Response:
-    """The metadata of a resource."""
+    """Show the metadata of a resource."""
     name = call.path["resource_name"]
     found = await call.service.views.metadata(call.caller, call.stack, name)
     return await document_response({"metadata": found})

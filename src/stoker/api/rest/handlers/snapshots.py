@@ -60,13 +60,13 @@ async def create(call: Call) -> Response:
 
 
 async def index(call: Call) -> Response:
-    """The snapshots of a stack."""
+    """List the snapshots of a stack."""
     snapshots = await call.service.snapshots.list(call.caller, call.stack)
     return await list_response("snapshots", map(_shown, snapshots))
 
 
 async def show(call: Call) -> Response:
-    """One snapshot."""
+    """Show one snapshot."""
     wanted = call.path["snapshot_id"]
     snapshot = await call.service.snapshots.show(call.caller, call.stack, wanted)
     return await document_response({"snapshot": _shown(snapshot)})

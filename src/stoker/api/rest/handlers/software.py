@@ -153,7 +153,7 @@ async def create_config(call: Call) -> Response:
 
 
 async def show_config(call: Call) -> Response:
-    """One config."""
+    """Show one config."""
     return await _config(await call.service.software.config(call.caller, call.path["config_id"]))
 
 
@@ -182,7 +182,7 @@ async def create_deployment(call: Call) -> Response:
 
 
 async def show_deployment(call: Call) -> Response:
-    """One deployment."""
+    """Show one deployment."""
     deployment_id = call.path["deployment_id"]
     return await _deployment(await call.service.software.deployment(call.caller, deployment_id))
 

@@ -164,25 +164,25 @@ async def index(call: Call) -> Response:
 
 
 async def show(call: Call) -> Response:
-    """One stack."""
+    """Show one stack."""
     resolve = RESOLVE_OUTPUTS.read(call.query)
     stack = await call.service.views.stack(call.caller, call.stack, resolve_outputs=resolve)
     return await document_response({"stack": shown_stack(call.links, stack)})
 
 
 async def template(call: Call) -> Response:
-    """The template of a stack."""
+    """Show the template of a stack."""
     template, _ = await call.service.views.template(call.caller, call.stack)
     return await document_response(template)
 
 
 async def environment(call: Call) -> Response:
-    """The environment of a stack."""
+    """Show the environment of a stack."""
     return await document_response(await call.service.views.environment(call.caller, call.stack))
 
 
 async def files(call: Call) -> Response:
-    """The files of a stack."""
+    """Show the files of a stack."""
     return await document_response(await call.service.views.files(call.caller, call.stack))
 
 
