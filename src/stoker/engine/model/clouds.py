@@ -38,7 +38,7 @@ class Workers(Protocol):
 
 
 class Clouds(Protocol):
-    """Access to the cloud of a stack. All methods block and are run by :class:`TypeCallers`."""
+    """Access to the cloud of a stack. All methods block, so they run on worker threads."""
 
     def connection(self, stack: Stack) -> Any:
         """Return the value of ``call.cloud`` for resource types."""

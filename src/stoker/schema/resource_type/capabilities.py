@@ -194,9 +194,10 @@ class Signals(Protocol):
     """The type accepts signals."""
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The signal in the form in which it is stored.
+        """Return the signal in its stored form.
 
-        Raises :class:`stoker.kernel.errors.Invalid` for a body that the type refuses.
+        Raises :class:`stoker.kernel.errors.ValidationError` for a body that the type does not
+        accept.
         """
 
     def signal_reason(self, call: Call, details: Mapping[str, Any]) -> str:

@@ -41,7 +41,7 @@ class Signatures:
     def project(self, request: Request) -> str:
         """Return the project for which the headers of a request have a permission.
 
-        Raises Refused: without one, nothing is there.
+        Raises MessagingError (404) without a permission.
         """
         headers = request.headers
         paths = headers.get("url-paths", "").split(",")

@@ -49,7 +49,7 @@ class State:
         return int(self.cloud.clock.now().timestamp())
 
     def queue(self, project: str, name: str) -> Document:
-        """Return a queue; raises Refused where it is not there."""
+        """Return a queue; raises MessagingError (404) if it does not exist."""
         found = self.queues.get(queue_id(project, name))
         if found is None:
             raise not_found(f"Queue {name} does not exist for project {project}")
@@ -109,7 +109,7 @@ class State:
         return [m for m in alive if not self.is_claimed(m) and m["delayed_until"] <= now]
 
     def post(self, key: str, client: str, posted: Sequence[Document]) -> list[str]:
-        """Put messages into a queue and return their ids; raises Refused for too many."""
+        """Put messages into a queue and return their IDs; raises MessagingError for too many."""
         now = self.now()
         if len(self.alive(key)) + len(posted) > _MOST_MESSAGES:
             raise unavailable("Messages could not be enqueued.")
