@@ -144,7 +144,7 @@ class Crew:
 
     async def rests(self) -> bool:
         """Return whether no operation is open."""
-        return not await self._opened.state.open_operations()
+        return not await self._opened.store.open_operations()
 
     async def driven_by(self, stack_id: str) -> Sequence[int]:
         """Return the worker that drives a stack, if there is one."""

@@ -26,7 +26,6 @@ from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.kernel.values import replace
 from stoker.store.ownership.fair_share import FairShares
 from stoker.store.ownership.turns import SqlTurns
-from stoker.store.read.state import SqlState
 from stoker.store.schema import tables
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
@@ -47,7 +46,6 @@ class Installation:
         runner = ThreadRunner()
         cipher = ColumnCipher(KEY)
         self.store = SqlStore(database, cipher, runner)
-        self.state = SqlState(database, cipher, runner)
         self.turns = SqlTurns(database, runner, FairShares(), "bench")
         self.now = time.time()
         with database.connect() as connection:
@@ -119,12 +117,10 @@ def questions(here: Installation) -> Mapping[str, Work]:
         "count the resources of a tree": lambda n: store.count_resources(here.at(n, 0), ""),
         "list 100 events of a stack, newest first": events(descending=True),
         "list 100 events of a stack, oldest first": events(),
-        "the resources that stand for an object": lambda n: store.software.standing_for(
+        "the resources that stand for an object": lambda n: store.resources_of_object(
             LARGE, f"none-{n}"
         ),
-        "the deployments of a server": lambda n: store.software.list_deployments(
-            LARGE, f"none-{n}", Page()
-        ),
+        "the deployments of a server": lambda n: store.list_deployments(LARGE, f"none-{n}", Page()),
     }
 
 
@@ -173,8 +169,8 @@ def work(here: Installation) -> Mapping[str, Work]:
         ),
         "look for stacks that nobody drives": lambda n: here.turns.not_driven(),
         "count the turns that are due": lambda n: here.turns.due(),
-        "count the open operations": lambda n: here.state.open_operations(),
-        "size of the database": lambda n: here.state.size(),
+        "count the open operations": lambda n: here.store.open_operations(),
+        "size of the database": lambda n: here.store.database_size(),
     }
 
 

@@ -368,7 +368,7 @@ def test_measurement_for_named_alarm_has_its_metric() -> None:
         both = [{**DATUM, **named}, {**other, **named}]
         refused = await client.ask("PutMetricData", Namespace="n", MetricData=both)
         assert (refused.status, refused.code) == (400, "InvalidParameterValue")
-        measured = client.lab.engine.ports.store.watches.measurements
+        measured = client.lab.engine.ports.store.measurements
         row = (await client.lab.rows())["alarm"]
         assert await measured(row.id, 0) == []
         await client.done("PutMetricData", Namespace="n", MetricData=both[:1])

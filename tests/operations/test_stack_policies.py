@@ -148,9 +148,9 @@ def test_concurrent_policy_change_is_refused() -> None:
         protections = lab.engine.service.cloudformation.protections
         seen = await lab.stack()
         store = lab.engine.ports.store
-        before = await store.protections.protection(seen.id)
+        before = await store.protection(seen.id)
         await protections.set_policy(CALLER, address, NO_REPLACE)
-        assert await store.protections.protection(seen.id) != before
+        assert await store.protection(seen.id) != before
         with pytest.raises(ActionInProgressError):
             await protections._set(seen, before, before)
 

@@ -14,7 +14,6 @@ from stoker.engine.model.records import Action, Event, Operation, OperationStatu
 from stoker.kernel.load import Load
 from stoker.observability.counts import OTHER, CountedRequests, Counts, Histogram
 from stoker.observability.report import Report, Work
-from stoker.store.read.state import SqlState
 from tests.engine_world import Lab, in_lab, template, thing
 
 
@@ -33,7 +32,7 @@ class Store:
             raise self.fault
         return {"RUNNING": (2, 70.0)}
 
-    async def size(self) -> int:
+    async def database_size(self) -> int:
         return 4096
 
 
@@ -178,9 +177,8 @@ def test_stack_is_counted_once_per_action() -> None:
         lab.engine.ports.store.observe(counts)
         await lab.create(template({"a": thing(), "b": thing("a")}))
         await lab.delete()
-        state = SqlState(lab.world.database, lab.world.cipher, lab.world.disk)
-        assert await state.open_operations() == {}
-        assert await state.size() > 0
+        assert await lab.engine.ports.store.open_operations() == {}
+        assert await lab.engine.ports.store.database_size() > 0
         return counts
 
     counts = in_lab(story)

@@ -404,7 +404,7 @@ def test_action_follows_change_once_despite_a_crash(turn: int) -> None:
         lab = Lab(engine, world)
         watcher, clock = Watcher(lab), engine.ports.clock
         if not await watcher.told():
-            next_at = await engine.ports.store.watches.next_at()
+            next_at = await engine.ports.store.next_watch_at()
             assert next_at is not None
             assert await watcher.look(max(next_at - clock.now(), 0) + 0.1) == "ALARM"
         await engine.dispatch.idle()

@@ -160,15 +160,15 @@ async def _outcome(
     outcome.acknowledged, outcome.tries = progress.acknowledged, progress.tries
     outcome.sent_to, outcome.answered_by = progress.sent_to, progress.answered_by
     outcome.asleep = progress.asleep
-    outcome.watches = list(await store.watches.watches(CALLER.project_id))
+    outcome.watches = list(await store.watches(CALLER.project_id))
     outcome.accepted, outcome.readings = progress.accepted, progress.readings
     outcome.wanted = await _wanted(engine, stack_id)
     outcome.applied = list(progress.applied.runs.values())
-    outcome.deployed = len(await store.software.list_deployments(None, None, Page()))
+    outcome.deployed = len(await store.list_deployments(None, None, Page()))
     outcome.signals = list(await store.signals(stack_id))
-    exports = await store.exports.exports(CALLER.project_id)
+    exports = await store.exports(CALLER.project_id)
     outcome.exports = {each.name: each.value for each in exports}
-    sets = [await store.change_sets.named(stack_id, CHANGE_SET)]
+    sets = [await store.change_set(stack_id, CHANGE_SET)]
     outcome.executed = [each.operation_id for each in sets if each is not None]
     if scenario.notified:
         outcome.unheard = list(world.mailbox.violations(world.database, world.cipher))

@@ -379,6 +379,6 @@ async def test_one_of_two_concurrent_reports_counts(library: Library) -> None:
         return_exceptions=True,
     )
     assert [type(each) for each in done] == [type(None), ConcurrentUpdateError]
-    found = await library.store.software.deployment(OURS, deployment.id)
+    found = await library.store.deployment(OURS, deployment.id)
     assert found is not None
     assert (found.status, found.output_values["deploy_stdout"]) == ("COMPLETE", "0")

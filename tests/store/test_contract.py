@@ -462,15 +462,15 @@ async def test_configs_and_deployments_round_trip(stores: TwoProcesses) -> None:
         {"i": [1, None]}, {"o": "ü"}, 6.5,
     )  # fmt: skip
     await stores.one.commit(PublicChange("", puts=(config, deployment)))
-    other = stores.other.software
-    assert await other.config(project, config.id) == config
-    assert await other.config(None, config.id) == config
-    assert await other.config("another", config.id) is None
-    assert await other.configs(project, [config.id, "none"]) == {config.id: config}
+    other = stores.other
+    assert await other.software_config(project, config.id) == config
+    assert await other.software_config(None, config.id) == config
+    assert await other.software_config("another", config.id) is None
+    assert await other.software_configs(project, [config.id, "none"]) == {config.id: config}
     assert await other.deployment(project, deployment.id) == deployment
     assert await other.deployment("another", deployment.id) is None
-    assert await other.deployed(project, "server") == [config]
-    assert await other.deployed("another", "server") == []
+    assert await other.deployed_configs(project, "server") == [config]
+    assert await other.deployed_configs("another", "server") == []
     changed = replace(deployment, project_id="another", created_at=0.0, status="FAILED")
     await stores.one.commit(PublicChange("", puts=(changed,)))
     assert await other.deployment(None, deployment.id) == replace(deployment, status="FAILED")
@@ -482,11 +482,11 @@ async def test_config_in_use_is_kept_until_last_deployment(stores: TwoProcesses)
     deployment = Deployment(str(uuid4()), project, 1.0, config.id, "server")
     await stores.one.commit(PublicChange("", puts=(config, deployment)))
     await stores.one.commit(PublicChange("", drops=(Key(SoftwareConfig, config.id),)))
-    assert await stores.other.software.config(project, config.id) == config
+    assert await stores.other.software_config(project, config.id) == config
     both = Key(SoftwareConfig, config.id), Key(Deployment, deployment.id)
     await stores.one.commit(PublicChange("", drops=both))
-    assert await stores.other.software.config(project, config.id) is None
-    assert await stores.other.software.deployment(project, deployment.id) is None
+    assert await stores.other.software_config(project, config.id) is None
+    assert await stores.other.deployment(project, deployment.id) is None
 
 
 async def test_guard_refuses_change_of_software(stores: TwoProcesses) -> None:
@@ -505,7 +505,7 @@ async def test_guard_refuses_change_of_software(stores: TwoProcesses) -> None:
         return_exceptions=True,
     )
     assert done.count(None) == 3
-    assert len(await stores.one.software.list_configs(project, Page())) == 3
+    assert len(await stores.one.list_software_configs(project, Page())) == 3
 
 
 async def test_only_the_owner_writes_software_of_stack(stores: TwoProcesses) -> None:
@@ -515,7 +515,7 @@ async def test_only_the_owner_writes_software_of_stack(stores: TwoProcesses) -> 
     await stores.other.take(stack.id)
     with pytest.raises(FencedError):
         await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(config,)))
-    assert await stores.one.software.config(None, config.id) is None
+    assert await stores.one.software_config(None, config.id) is None
 
 
 async def test_resources_are_found_by_physical_id(stores: TwoProcesses) -> None:
@@ -523,10 +523,10 @@ async def test_resources_are_found_by_physical_id(stores: TwoProcesses) -> None:
     await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     row = replace(resource_of(stack), physical_id=str(uuid4()))
     await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(row,)))
-    other = stores.other.software
+    other = stores.other
     assert row.physical_id is not None
-    assert await other.standing_for(stack.project_id, row.physical_id) == [row]
-    assert await other.standing_for("another", row.physical_id) == []
+    assert await other.resources_of_object(stack.project_id, row.physical_id) == [row]
+    assert await other.resources_of_object("another", row.physical_id) == []
     assert stack.user_project_id is not None
     assert await other.projects_of_users(stack.user_project_id) == [stack.project_id]
     assert await other.projects_of_users("another") == []
@@ -537,7 +537,7 @@ async def test_long_physical_id_is_found(stores: TwoProcesses) -> None:
     row = replace(resource_of(stack, "a"), physical_id="long" * 5000)
     await stores.one.commit(PublicChange(stack.id, puts=(stack,)))
     await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(row,)))
-    found = await stores.other.software.standing_for(stack.project_id, row.physical_id or "")
+    found = await stores.other.resources_of_object(stack.project_id, row.physical_id or "")
     assert [each.id for each in found] == [row.id]
 
 

@@ -72,13 +72,13 @@ class Reader:
                 found["snapshot_parts"] += await store.snapshot_parts(snapshot.id)
             await store.tree(stack.id)
         for project in {stack.project_id for stack in found["stacks"]}:
-            for name in ("config", "deployment"):
-                table = tables.metadata.tables[f"software_{name}s"]
+            for name in ("software_config", "deployment"):
+                table = tables.metadata.tables[f"software_{name.removeprefix('software_')}s"]
                 with self.database.connect() as connection:
                     own = sa.select(table.c.id).where(table.c.project_id == project)
                     ids = connection.execute(own).scalars().all()
                 for each in ids:
-                    found[table.name].append(await getattr(store.software, name)(project, each))
+                    found[table.name].append(await getattr(store, name)(project, each))
         return {name: sorted(some, key=lambda each: each.id) for name, some in found.items()}
 
 

@@ -185,7 +185,7 @@ async def test_numbers_that_json_does_not_have_are_written(stores: TwoProcesses)
         for number, value in enumerate(values)
     )
     await stores.one.commit(PublicChange("", puts=(watch, *measured)))
-    found = await stores.other.watches.measurements(watch.resource_id, 0.0)
+    found = await stores.other.measurements(watch.resource_id, 0.0)
     assert [each.total for each in found] == list(values)
 
 

@@ -49,13 +49,13 @@ async def judged(stores: TwoProcesses, watch: Watch) -> None:
 async def test_watch_keeps_its_state_when_rule_changes(stores: TwoProcesses) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     watch = await begun(stores, stack)
-    assert await stores.other.watches.watches(stack.project_id) == [watch]
+    assert await stores.other.watches(stack.project_id) == [watch]
     alarm = replace(watch, state=WatchState.ALARM, reason="höt", changed_at=60.25, next_at=121.5)
     alarm = replace(alarm, acts=False)
     await judged(stores, alarm)
-    assert await stores.one.watches.watches(stack.project_id, "alarm") == [alarm]
+    assert await stores.one.watches(stack.project_id, "alarm") == [alarm]
     await keep(stores, stack, replace(watch, created_at=70.0, next_at=90.0))
-    assert await stores.one.watches.watches(stack.project_id) == [replace(alarm, next_at=90.0)]
+    assert await stores.one.watches(stack.project_id) == [replace(alarm, next_at=90.0)]
 
 
 async def test_due_watches_are_listed_longest_waiting_first(
@@ -63,9 +63,9 @@ async def test_due_watches_are_listed_longest_waiting_first(
 ) -> None:
     stack = (await stores.one.take((await made(stores.one)).id)).stack
     late, later, _ = [await begun(stores, stack, next_at=at) for at in (-30.0, -20.0, 1e12)]
-    assert await stores.other.watches.due(-10.0, 9) == [late, later]
-    assert await stores.other.watches.due(-10.0, 1) == [late]
-    assert await stores.other.watches.next_at() == -30.0
+    assert await stores.other.due_watches(-10.0, 9) == [late, later]
+    assert await stores.other.due_watches(-10.0, 1) == [late]
+    assert await stores.other.next_watch_at() == -30.0
     for watch in (late, later):
         await judged(stores, replace(watch, next_at=1e12))
 
@@ -91,10 +91,10 @@ async def test_the_newest_measurements_are_kept(
     for begin in range(0, MEASUREMENTS_KEPT + 600, 600):
         some = [measured(watch, replace(each, at=each.at + begin)) for each in values]
         await stores.one.commit(PublicChange(stack.id, some))
-    found = await stores.other.watches.measurements(watch.resource_id, 0.0)
+    found = await stores.other.measurements(watch.resource_id, 0.0)
     assert len(found) == MEASUREMENTS_KEPT
     assert found[-1] == Measurement(begin + 599.0, math.pi, "Count")
-    assert len(await stores.other.watches.measurements(watch.resource_id, begin + 597.0)) == 3
+    assert len(await stores.other.measurements(watch.resource_id, begin + 597.0)) == 3
 
 
 @pytest.mark.parametrize("by_owner", [True, False])
@@ -107,8 +107,8 @@ async def test_watch_is_deleted_with_its_measurements(stores: TwoProcesses, by_o
         await stores.one.commit(gone)
     else:
         await stores.one.commit(PublicChange(stack.id, drops=(Key(Watch, watch.resource_id),)))
-    assert await stores.other.watches.watches(stack.project_id) == []
-    assert await stores.other.watches.measurements(watch.resource_id, 0.0) == []
+    assert await stores.other.watches(stack.project_id) == []
+    assert await stores.other.measurements(watch.resource_id, 0.0) == []
 
 
 async def test_project_sees_own_watches_and_its_users(stores: TwoProcesses) -> None:
@@ -118,6 +118,6 @@ async def test_project_sees_own_watches_and_its_users(stores: TwoProcesses) -> N
     await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(with_users,)))
     watch = await begun(stores, stack, next_at=1e12)
     for project, found in ((stack.project_id, [watch]), (users, [watch]), (str(uuid4()), [])):
-        assert await stores.other.watches.watches(project) == found
-        assert await stores.other.watches.watches(project, metric=("names", "Löad")) == found
-        assert await stores.other.watches.watches(project, metric=("names", "x")) == []
+        assert await stores.other.watches(project) == found
+        assert await stores.other.watches(project, metric=("names", "Löad")) == found
+        assert await stores.other.watches(project, metric=("names", "x")) == []

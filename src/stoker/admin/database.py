@@ -136,7 +136,7 @@ class Administration:
         """Return a resource type's data about its object, decrypted."""
 
         async def data(opened: OpenStore) -> Mapping[str, Any]:
-            row = await opened.store.watches.resource(resource_id)
+            row = await opened.store.resource(resource_id)
             if row is None:
                 raise NotFoundError(f"there is no resource {resource_id}")
             return dict(row.data)

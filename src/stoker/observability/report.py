@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from stoker import __version__
-from stoker.engine.model.interfaces import StoreError
+from stoker.engine.model.interfaces import Store, StoreError
 from stoker.kernel.clock import Clock
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.load import Load
@@ -31,23 +31,13 @@ class Work(Struct, frozen=True):
     engines_down: int  # engines of the last day without reports
 
 
-class StoreState(Protocol):
-    """The state of a store."""
-
-    async def open_operations(self) -> Mapping[str, tuple[int, float]]:
-        """By status: how many operations have not ended, and when the oldest one was accepted."""
-
-    async def size(self) -> int:
-        """Bytes of the database."""
-
-
 @dataclass(slots=True)
 class Report:
     """Combines the reports of all parts. Lives on the event loop."""
 
     counts: Counts
     clock: Clock
-    store: StoreState
+    store: Store
     commits: Callable[[], tuple[int, float]]  # number of transactions, and seconds that they took
     loads: Callable[[], Mapping[str, Load]]  # by service of the cloud
     pauses: Callable[[], Mapping[str, Any]]
@@ -59,7 +49,7 @@ class Report:
         """The text that Prometheus reads. Raises StoreError, or TimeoutError."""
         transactions, seconds = self.commits()
         async with asyncio.timeout(_PATIENCE):
-            open_, size = await self._open_operations(), await self.store.size()
+            open_, size = await self._open_operations(), await self.store.database_size()
             work = await self.work()
         return await asyncio.to_thread(
             _text,
@@ -89,7 +79,7 @@ class Report:
         }
         try:
             async with asyncio.timeout(_PATIENCE):
-                open_, size = await self._open_operations(), await self.store.size()
+                open_, size = await self._open_operations(), await self.store.database_size()
                 work = await self.work()
         except (StoreError, TimeoutError) as fault:
             return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}

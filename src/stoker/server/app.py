@@ -223,7 +223,7 @@ class App:
         return Report(
             self._counts,
             store.clock,
-            store.state,
+            store.store,
             commits=lambda: store.store.commits,
             loads=self._cloud.workers.loads,
             pauses=self._pauses.report,

@@ -10,7 +10,6 @@ from stoker.kernel.clock import Clock, SystemClock
 from stoker.store.maintenance.reencryption import Reencryption
 from stoker.store.ownership.cluster_tables import Members, require_shareable
 from stoker.store.ownership.engine_lock import EngineLock
-from stoker.store.read.state import SqlState
 from stoker.store.records.trusts import SqlTrusts
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
@@ -57,7 +56,6 @@ class OpenStore:
             notifies=notifies,
             defer=None if turns is None else turns.defer,
         )
-        self.state = SqlState(self._database, self._cipher, self._runner)
         self.trusts = SqlTrusts(self._database, self._runner, turns)
         self.lock = EngineLock(self._database, shared=member is not None)
         self.reencryption = Reencryption(self._database, self._cipher, self._runner)

@@ -14,17 +14,16 @@ from stoker.store.maintenance.tidying import tidy
 from stoker.store.ownership import acquire
 from stoker.store.read import trees
 from stoker.store.read.reads import SqlReads
-from stoker.store.read.snapshots import SqlSnapshots
+from stoker.store.records.change_sets import SqlChangeSets
 from stoker.store.records.software import SqlSoftware
 from stoker.store.records.watches import SqlWatches
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.runners import Runner
 from stoker.store.write.force_fail import give_up
 from stoker.store.write.group_commit import GroupCommit
-from stoker.store.write.user_records import UserRecords
 
 
-class SqlStore(SqlReads, SqlSnapshots, UserRecords):
+class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches):
     """Rows in a relational database."""
 
     def __init__(
@@ -42,8 +41,6 @@ class SqlStore(SqlReads, SqlSnapshots, UserRecords):
         super().__init__(engine, cipher, runner)
         self._commits = GroupCommit(engine, cipher, runner, notifies=notifies, defer=defer)
         self.outbox = self._commits.outbox
-        self._software = SqlSoftware(engine, cipher, runner)
-        self._watches = SqlWatches(engine, cipher, runner)
 
     @property
     def commits(self) -> tuple[int, float]:
@@ -54,16 +51,6 @@ class SqlStore(SqlReads, SqlSnapshots, UserRecords):
     def latency(self) -> float:
         """The seconds that the latest transaction took; 0 if it is long ago."""
         return self._commits.latency
-
-    @property
-    def software(self) -> SqlSoftware:
-        """Software configs and deployments."""
-        return self._software
-
-    @property
-    def watches(self) -> SqlWatches:
-        """Watch rules and their measurements."""
-        return self._watches
 
     def observe(self, observer: Observer) -> None:
         """Notify the observer of every change from now on."""

@@ -36,7 +36,7 @@ async def exported(session: Session, desired: Evaluation) -> tuple[Export, ...] 
 
 
 async def _require_unchanged(session: Session, found: tuple[Export, ...]) -> None:
-    store, project_id = session.ports.store.exports, session.stack.project_id
+    store, project_id = session.ports.store, session.stack.project_id
     before = {each.name: each for each in await store.exports(project_id, [e.name for e in found])}
     for other in before.values():
         if other.stack_id != session.stack.id:

@@ -24,8 +24,10 @@ from stoker.engine.model.requests import EventQuery, StackQuery
 from stoker.kernel.errors import DamagedRecordError, NotFoundError
 from stoker.kernel.logs.log import Log
 from stoker.store.read import queries
-from stoker.store.read.group_read import Reading, Rows
+from stoker.store.read.group_read import Rows
 from stoker.store.read.queries import with_requested
+from stoker.store.read.snapshots import SqlSnapshots
+from stoker.store.read.state import SqlState
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.compiled import RowsOf, found
@@ -95,7 +97,7 @@ def contents_of(connection: sa.Connection, some: Rows, cipher: Cipher) -> Mappin
     return cipher.contents.read(connection, some, cipher.decrypt_content)
 
 
-class SqlReads(Reading):
+class SqlReads(SqlSnapshots, SqlState):
     """Rows of a relational database, as records."""
 
     async def stack(self, stack_id: str) -> Stack | None:

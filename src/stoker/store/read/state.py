@@ -17,8 +17,8 @@ class SqlState(Reading):
         """Return the number of open operations and the time of the oldest, by status."""
         return await self._read(_open_operations)
 
-    async def size(self) -> int:
-        """Return the bytes of the database."""
+    async def database_size(self) -> int:
+        """Bytes of the database."""
         return await self._read(_size_of)
 
 

@@ -9,16 +9,12 @@ import sqlalchemy as sa
 from stoker.engine.model.stack_records.change_sets import (
     ChangeSet,
     ChangeSetExecution,
-    ChangeSetReads,
     Detection,
-    DetectionReads,
     Protection,
-    ProtectionReads,
 )
 from stoker.kernel.json.text import loads
-from stoker.store.read.group_read import Reading
-from stoker.store.records.client_tokens import ClientTokensInTransaction
-from stoker.store.records.exports import ExportsInTransaction
+from stoker.store.records.client_tokens import ClientTokensInTransaction, SqlClientTokens
+from stoker.store.records.exports import ExportsInTransaction, SqlExports
 from stoker.store.schema import tables
 from stoker.store.sql import rows
 from stoker.store.sql.encryption import Cipher
@@ -30,17 +26,17 @@ _SMALL = tuple(
 )
 
 
-class SqlChangeSets(Reading, ChangeSetReads):
-    """Change sets in a relational database."""
+class SqlChangeSets(SqlExports, SqlClientTokens):
+    """Change sets, protections and detections of drift in a relational database."""
 
-    async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
+    async def change_sets(self, stack_id: str) -> Sequence[ChangeSet]:
         """Return those of a stack, oldest first, without their large columns."""
         select = sa.select(*_SMALL).where(_sets.c.stack_id == stack_id).order_by(_sets.c.number)
         return await self._read(
             lambda connection: [ChangeSet(**row) for row in rows.dicts(connection.execute(select))]
         )
 
-    async def named(self, stack_id: str, name: str) -> ChangeSet | None:
+    async def change_set(self, stack_id: str, name: str) -> ChangeSet | None:
         """The change set of a stack that has a name, or an id."""
         select = sa.select(*_SMALL, *(_sets.c[name] for name in _LARGE)).where(
             _sets.c.stack_id == stack_id, sa.or_(_sets.c.name == name, _sets.c.id == name)
@@ -54,31 +50,23 @@ class SqlChangeSets(Reading, ChangeSetReads):
 
         return await self._read(query)
 
-
-class SqlProtections(Reading, ProtectionReads):
-    """Protections of stacks, in a relational database."""
-
     async def protection(self, stack_id: str) -> Protection:
         """That of a stack."""
         return await self._read(lambda connection: _protection(connection, stack_id))
 
-
-class SqlDetections(Reading, DetectionReads):
-    """Detections of drift in a relational database."""
-
     async def detection(self, detection_id: str) -> Detection | None:
         """One detection."""
-        return await self._found(_detections.c.id == detection_id)
+        return await self._found_detection(_detections.c.id == detection_id)
 
-    async def latest(self, stack_id: str) -> Detection | None:
+    async def latest_detection(self, stack_id: str) -> Detection | None:
         """The newest one of a stack that has found something."""
-        return await self._found(
+        return await self._found_detection(
             _detections.c.stack_id == stack_id,
             _detections.c.ended_at.is_not(None),
             _detections.c.fault == "",
         )
 
-    async def _found(self, *which: sa.ColumnElement[bool]) -> Detection | None:
+    async def _found_detection(self, *which: sa.ColumnElement[bool]) -> Detection | None:
         columns = [column for column in _detections.c if column is not _detections.c.number]
         select = sa.select(*columns).where(*which).order_by(_detections.c.number.desc()).limit(1)
 

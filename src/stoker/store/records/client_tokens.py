@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.model.stack_records.client_tokens import Asked, ClientTokenReads
+from stoker.engine.model.stack_records.client_tokens import Asked
 from stoker.kernel.addresses import StackAddress
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
@@ -14,10 +14,10 @@ from stoker.store.schema import tables
 _operations, _stacks = tables.operations, tables.stacks
 
 
-class SqlClientTokens(Reading, ClientTokenReads):
+class SqlClientTokens(Reading):
     """Tokens of clients in a relational database."""
 
-    async def asked(self, project_id: str, text: str) -> Asked | None:
+    async def request_with_token(self, project_id: str, text: str) -> Asked | None:
         """The request that a client of the project has made with a token."""
         return await self._read(lambda connection: _asked(connection, project_id, text))
 
@@ -25,7 +25,7 @@ class SqlClientTokens(Reading, ClientTokenReads):
 class ClientTokensInTransaction(LazyFlush):
     """Client tokens for guards."""
 
-    def asked(self, project_id: str, text: str) -> Asked | None:
+    def request_with_token(self, project_id: str, text: str) -> Asked | None:
         """The request of a project with a token."""
         queries.lock_project(self._connection, project_id)
         return _asked(self._connection, project_id, text)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import sqlalchemy as sa
 
-from stoker.engine.model.stack_records.exports import Export, ExportReads, Exports
+from stoker.engine.model.stack_records.exports import Export, Exports
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
@@ -19,7 +19,7 @@ from stoker.store.sql.encryption import Cipher
 _exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks
 
 
-class SqlExports(Reading, ExportReads):
+class SqlExports(Reading):
     """Exports in a relational database."""
 
     async def exports(

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 
 from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import Page
-from stoker.engine.model.storage.software import SoftwareReads
 from stoker.engine.model.storage.transaction import SoftwareUsage
 from stoker.kernel.errors import LimitExceededError
 from stoker.kernel.json.text import loads
@@ -31,7 +30,7 @@ _LISTED = sa.select(*(column for column in _configs.c if column is not _configs.
 """Configs without their content, which no list shows."""
 
 
-class SqlSoftware(Reading, SoftwareReads):
+class SqlSoftware(Reading):
     """Configs and deployments in a relational database."""
 
     async def _found_configs(self, select: sa.Select[Any]) -> list[SoftwareConfig]:
@@ -58,13 +57,17 @@ class SqlSoftware(Reading, SoftwareReads):
                 " answer; list them in pages, with limit and marker"
             )
 
-    async def config(self, project_id: str | None, config_id: str) -> SoftwareConfig | None:
+    async def software_config(
+        self, project_id: str | None, config_id: str
+    ) -> SoftwareConfig | None:
         """One config."""
         one = sa.select(_configs).where(_configs.c.id == config_id)
         found = await self._found_configs(_of_project(one, _configs, project_id))
         return found[0] if found else None
 
-    async def configs(self, project_id: str, ids: Iterable[str]) -> Mapping[str, SoftwareConfig]:
+    async def software_configs(
+        self, project_id: str, ids: Iterable[str]
+    ) -> Mapping[str, SoftwareConfig]:
         """Those of the configs that there are, by id."""
         wanted, found = sorted(set(ids)), {}
         for begin in range(0, len(wanted), _AT_ONCE):
@@ -73,7 +76,9 @@ class SqlSoftware(Reading, SoftwareReads):
             found.update({config.id: config for config in await self._found_configs(select)})
         return found
 
-    async def list_configs(self, project_id: str | None, page: Page) -> Sequence[SoftwareConfig]:
+    async def list_software_configs(
+        self, project_id: str | None, page: Page
+    ) -> Sequence[SoftwareConfig]:
         """Configs without their content, oldest first."""
         listed = _of_project(_LISTED, _configs, project_id)
         return await self._found_configs(queries.in_pages(listed, _configs, page))
@@ -95,7 +100,7 @@ class SqlSoftware(Reading, SoftwareReads):
         await self._require_short(select, _deployments)
         return await self._found_deployments(select)
 
-    async def deployed(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
+    async def deployed_configs(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
         """The configs of a server's deployments, oldest first."""
         of_server = _deployments.c.project_id == project_id, _deployments.c.server_id == server_id
         select = (
@@ -107,7 +112,7 @@ class SqlSoftware(Reading, SoftwareReads):
         await self._require_short(select, _configs)
         return await self._found_configs(select)
 
-    async def standing_for(self, project_id: str, physical_id: str) -> Sequence[Resource]:
+    async def resources_of_object(self, project_id: str, physical_id: str) -> Sequence[Resource]:
         """The resources of a project's live stacks that stand for an object."""
         stacks = tables.stacks.c
         live = sa.select(stacks.id).where(

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Resource
-from stoker.engine.model.stack_records.watches import Watch, WatchReads
+from stoker.engine.model.stack_records.watches import Watch
 from stoker.schema.watching import Measurement, WatchState
 from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
@@ -19,18 +19,18 @@ Result = TypeVar("Result")
 _watches, _measurements, _stacks = tables.watches, tables.measurements, tables.stacks
 
 
-class SqlWatches(Reading, WatchReads):
+class SqlWatches(Reading):
     """Watches in a relational database."""
 
-    async def next_at(self) -> float | None:
+    async def next_watch_at(self) -> float | None:
         """Return the time of the next evaluation of a watch."""
         select = sa.select(sa.func.min(_watches.c.next_at))
         return await self._read(lambda connection: connection.execute(select).scalar_one())
 
-    async def due(self, now: float, most: int) -> Sequence[Watch]:
+    async def due_watches(self, now: float, most: int) -> Sequence[Watch]:
         """Return watches whose evaluation is due."""
         select = sa.select(_watches).where(_watches.c.next_at <= now)
-        return await self._found(select.order_by(_watches.c.next_at).limit(most))
+        return await self._found_watches(select.order_by(_watches.c.next_at).limit(most))
 
     async def resource(self, resource_id: str) -> Resource | None:
         """The row that a watch belongs to."""
@@ -75,9 +75,9 @@ class SqlWatches(Reading, WatchReads):
             select = select.where(
                 _watches.c.namespace == namespace, _watches.c.metric == metric_name
             )
-        return await self._found(select.order_by(_watches.c.name).limit(most))
+        return await self._found_watches(select.order_by(_watches.c.name).limit(most))
 
-    async def _found(self, select: sa.Select[Any]) -> list[Watch]:
+    async def _found_watches(self, select: sa.Select[Any]) -> list[Watch]:
         return await self._read(
             lambda connection: [_watch(row) for row in rows.dicts(connection.execute(select))]
         )

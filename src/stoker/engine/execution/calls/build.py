@@ -79,7 +79,7 @@ async def with_software(
     stack_rows: StackRows, row: Resource, type_: ResourceType, call: Call
 ) -> Call:
     """Return the call with the software configs that it names, and the row's data."""
-    store, project_id = stack_rows.ports.store.software, stack_rows.stack.project_id
+    store, project_id = stack_rows.ports.store, stack_rows.stack.project_id
     named = [call.properties.get(name) for name in type_.names_software]
     wanted = {text for text in _texts(named) if OWN_ID.fullmatch(text)}
     deployment = None
@@ -91,7 +91,10 @@ async def with_software(
             wanted.add(row.physical_id)
     if not wanted:
         return call
-    configs = {**_earlier_configs(stack_rows, wanted), **await store.configs(project_id, wanted)}
+    configs = {
+        **_earlier_configs(stack_rows, wanted),
+        **await store.software_configs(project_id, wanted),
+    }
     return replace(call, configs=configs, deployment=deployment)
 
 

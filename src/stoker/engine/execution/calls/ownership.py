@@ -148,7 +148,7 @@ class Ownership:
         store, own = self._session.ports.store, self._session.stack
         found = []
         for physical_id in ids:
-            for other in await store.software.standing_for(own.project_id, physical_id):
+            for other in await store.resources_of_object(own.project_id, physical_id):
                 if other.stack_id == own.id or other.external:
                     continue
                 if not self._is_same(other, row, type_, ids):

@@ -25,7 +25,7 @@ _CANCELLED = "Deployment cancelled."
 
 async def deployments_of(ports: Ports, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
     """Return the configs of a server's deployments, ordered by name."""
-    found = await ports.store.software.deployed(project_id, server_id)
+    found = await ports.store.deployed_configs(project_id, server_id)
     return sorted(found, key=lambda config: str(config.name))
 
 
@@ -45,7 +45,7 @@ async def publish(ports: Ports, project_id: str, server_id: str) -> None:
 
     Raises the errors of the cloud; it is safe to repeat.
     """
-    for row in await ports.store.software.standing_for(project_id, server_id):
+    for row in await ports.store.resources_of_object(project_id, server_id):
         stack = await ports.store.stack(row.stack_id)
         if stack is not None:
             await publish_row(StackRows(ports, stack, [row]), row)
@@ -74,8 +74,8 @@ async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None
 
     Raises as :meth:`Session.commit` does.
     """
-    software, project_id = session.ports.store.software, session.stack.project_id
-    known = [await software.deployment(project_id, row.id) for row in rows if row.physical_id]
+    store, project_id = session.ports.store, session.stack.project_id
+    known = [await store.deployment(project_id, row.id) for row in rows if row.physical_id]
     now = session.ports.clock.now()
     cancelled = tuple(
         replace(found, status=Status.FAILED.value, reason=_CANCELLED, updated_at=now)

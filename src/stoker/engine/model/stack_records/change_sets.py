@@ -5,8 +5,8 @@ A change set is a stored request with its plan, to be executed later: a saved pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import field
 
@@ -45,16 +45,6 @@ class ChangeSetExecution(PublicRecord, frozen=True):
     operation_id: str
 
 
-class ChangeSetReads(Protocol):
-    """Reads of change sets."""
-
-    async def summaries(self, stack_id: str) -> Sequence[ChangeSet]:
-        """Return the change sets of a stack, oldest first, without request and plan."""
-
-    async def named(self, stack_id: str, name: str) -> ChangeSet | None:
-        """Return the change set of a stack with this name or id."""
-
-
 class Protection(PublicRecord, frozen=True):
     """The protection of one stack.
 
@@ -68,13 +58,6 @@ class Protection(PublicRecord, frozen=True):
     policy: Mapping[str, Any] = field(default_factory=dict)
 
 
-class ProtectionReads(Protocol):
-    """Reads of protections."""
-
-    async def protection(self, stack_id: str) -> Protection:
-        """Return the protection of a stack; an empty one if nothing was set."""
-
-
 class Detection(PublicRecord, frozen=True):
     """A comparison with the live objects of a stack, and its result."""
 
@@ -84,13 +67,3 @@ class Detection(PublicRecord, frozen=True):
     ended_at: float | None = None  # none while it runs
     fault: str = ""  # the reason of its failure
     found: Mapping[str, Any] = field(default_factory=dict)  # drift by resource; stored encrypted
-
-
-class DetectionReads(Protocol):
-    """Reads of detections."""
-
-    async def detection(self, detection_id: str) -> Detection | None:
-        """Return one detection."""
-
-    async def latest(self, stack_id: str) -> Detection | None:
-        """Return the newest one of a stack that has ended with a result."""

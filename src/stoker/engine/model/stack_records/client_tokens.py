@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from msgspec import Struct
 
 from stoker.kernel.addresses import StackAddress
@@ -21,10 +19,3 @@ class Asked(Struct, frozen=True):
 
     stack: StackAddress
     digest: str
-
-
-class ClientTokenReads(Protocol):
-    """Reads of requests by their tokens."""
-
-    async def asked(self, project_id: str, text: str) -> Asked | None:
-        """Return the request that a client of the project has sent with a token."""

@@ -5,8 +5,8 @@ An export cannot be changed or deleted while a stack imports it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 from stoker.engine.model.records import Record
 
@@ -26,15 +26,3 @@ class Exports(Record, frozen=True):
 
     stack_id: str
     exports: Sequence[Export]
-
-
-class ExportReads(Protocol):
-    """Reads of exports."""
-
-    async def exports(
-        self, project_id: str, names: Iterable[str] | None = None
-    ) -> Sequence[Export]:
-        """Return the exports of a project, or only those with these names, sorted by name."""
-
-    async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
-        """Return the names of the live stacks that use exports, by the name of the export."""

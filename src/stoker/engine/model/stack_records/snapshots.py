@@ -7,8 +7,8 @@ operation or the resource. Tested by tests/operations/test_snapshots.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import field
 
@@ -52,16 +52,3 @@ class SnapshotPart(Record, frozen=True):
     asked: bool = False  # the type was called, and the outcome is unknown
     complete: bool = False
     unreadable: tuple[str, ...] = ()  # names of fields that cannot be decrypted; empty here
-
-
-class SnapshotReads(Protocol):
-    """Reads of snapshots."""
-
-    async def snapshots(self, stack_id: str) -> Sequence[Snapshot]:
-        """Return the snapshots of a stack, oldest first."""
-
-    async def snapshot(self, snapshot_id: str) -> Snapshot | None:
-        """Return one snapshot."""
-
-    async def snapshot_parts(self, snapshot_id: str) -> Sequence[SnapshotPart]:
-        """Return the parts of a snapshot, ordered by path."""

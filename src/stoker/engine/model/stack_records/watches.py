@@ -1,4 +1,4 @@
-"""Watches: states of watch rules, and the Protocols of the store for them.
+"""Watches: states of watch rules, and their measurements.
 
 A watch belongs to the row of the resource with the rule. It is a timer: its record has the time of
 the next evaluation, so that it survives the process.
@@ -6,12 +6,11 @@ the next evaluation, so that it survives the process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Mapping
 
 from msgspec import Struct
 
-from stoker.engine.model.records import PublicRecord, Resource
+from stoker.engine.model.records import PublicRecord
 from stoker.schema.watching import Measurement, WatchState
 
 
@@ -52,31 +51,3 @@ class WatchMeasurement(Measurement, PublicRecord, frozen=True, kw_only=True):
     """A measurement of a watch."""
 
     resource_id: str
-
-
-class WatchReads(Protocol):
-    """Reads of watches."""
-
-    async def next_at(self) -> float | None:
-        """Return the time of the next evaluation; None without watches."""
-
-    async def due(self, now: float, most: int) -> Sequence[Watch]:
-        """Return the watches to evaluate by now, the longest waiting first."""
-
-    async def resource(self, resource_id: str) -> Resource | None:
-        """Return the row of a watch."""
-
-    async def measurements(self, resource_id: str, since: float) -> Sequence[Measurement]:
-        """Return the measurements of a watch since a time, oldest first."""
-
-    async def watches(
-        self,
-        project_id: str,
-        name: str | None = None,
-        metric: tuple[str, str] | None = None,
-        most: int = 1000,
-    ) -> Sequence[Watch]:
-        """Return watches of the live stacks of a project, or of those whose stack users are in it.
-
-        ``metric`` is a namespace and the name of a metric in it.
-        """

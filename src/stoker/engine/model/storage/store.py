@@ -10,7 +10,7 @@ tests/store; the simulation wraps the store to let it fail.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
@@ -26,19 +26,20 @@ from stoker.engine.model.records import (
     StoredSignal,
     TreeState,
 )
-from stoker.engine.model.requests import EventQuery, StackQuery
+from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.engine.model.stack_records.change_sets import (
-    ChangeSetReads,
-    DetectionReads,
-    ProtectionReads,
+    ChangeSet,
+    Detection,
+    Protection,
 )
-from stoker.engine.model.stack_records.client_tokens import ClientTokenReads
-from stoker.engine.model.stack_records.exports import ExportReads
-from stoker.engine.model.stack_records.snapshots import SnapshotReads
-from stoker.engine.model.stack_records.watches import WatchReads
+from stoker.engine.model.stack_records.client_tokens import Asked
+from stoker.engine.model.stack_records.exports import Export
+from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
+from stoker.engine.model.stack_records.watches import Watch
 from stoker.engine.model.storage.changes import Change
-from stoker.engine.model.storage.software import SoftwareReads
 from stoker.kernel.errors import MachineError
+from stoker.schema.software import Deployment, SoftwareConfig
+from stoker.schema.watching import Measurement
 
 
 class FencedError(Exception):
@@ -72,51 +73,6 @@ def is_passing(error: Exception) -> bool:
 COUNTED_AT_ONCE = 3  # acquisitions without progress that are counted without a delay
 
 
-class StackOwnership(Protocol):
-    """The ownership of stacks by engines, and the end of stacks that no engine can drive."""
-
-    @property
-    def latency(self) -> float:
-        """Seconds that recent writes of this process took; 0 without recent writes.
-
-        A slow engine acquires few more stacks.
-        """
-
-    async def take(self, stack_id: str) -> AcquiredStack | None:
-        """Raise the fencing token of a stack and return it; only this engine may write it then.
-
-        Returns None for a stack without an open operation: a higher token would disturb those that
-        rely on its rest.
-
-        Acquisitions for the same operation without an event in between are counted, up to
-        :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
-        """
-
-    async def count_take_up(self, stack: Stack) -> None:
-        """Count one more acquisition without progress. Raises :class:`FencedError`."""
-
-    async def forget_take_ups(self, stack: Stack) -> None:
-        """Reset the count, because the operation makes progress."""
-
-    async def hand_over(self, stack: Stack) -> None:
-        """Release a stack for which no call is in flight. Raises :class:`FencedError`."""
-
-    async def tree(self, stack_id: str) -> TreeState:
-        """Return the state of a stack and its nested stacks."""
-
-    async def count_resources(self, root_id: str, besides: str) -> int:
-        """Return the number of resources in the live stacks of a tree, except one stack."""
-
-    async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
-        """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
-
-    async def give_up(self, stack_id: str, reason: str, now: float) -> None:
-        """Mark the operations of a stack as failed and raise its fencing token.
-
-        For a stack that no engine can drive. Reads nothing that may be unreadable.
-        """
-
-
 class Observer(Protocol):
     """Receives written changes."""
 
@@ -124,51 +80,8 @@ class Observer(Protocol):
         """Handle a change that was written or, if not ``certain``, may have been. Does not wait."""
 
 
-class RecordsOfUsers(Protocol):
-    """Reads of records other than stacks and their resources."""
-
-    @property
-    def software(self) -> SoftwareReads:
-        """Software configs and deployments."""
-
-    @property
-    def watches(self) -> WatchReads:
-        """Watches and their measurements."""
-
-    @property
-    def change_sets(self) -> ChangeSetReads:
-        """Change sets."""
-
-    @property
-    def protections(self) -> ProtectionReads:
-        """Protections of stacks."""
-
-    @property
-    def detections(self) -> DetectionReads:
-        """Detections of drift."""
-
-    @property
-    def exports(self) -> ExportReads:
-        """Exports of stacks, and their importers."""
-
-    @property
-    def client_tokens(self) -> ClientTokenReads:
-        """Requests by their client tokens."""
-
-
-class Store(StackOwnership, RecordsOfUsers, SnapshotReads, Protocol):
-    """Durable records."""
-
-    def observe(self, observer: Observer) -> None:
-        """Notify the observer of every change from now on."""
-
-    async def commit(self, change: Change) -> None:
-        """Write a change. Changes of one turn of the event loop share a transaction.
-
-        Raises :class:`FencedError` if the stack no longer has the fencing token of the change,
-        :class:`stoker.kernel.errors.AlreadyExistsError` for a second live stack of one name, and
-        any error that a guard raises.
-        """
+class StackReads(Protocol):
+    """Reads of stacks, operations, resources, events and signals."""
 
     async def stack(self, stack_id: str) -> Stack | None:
         """Return a stack by id, also a deleted one."""
@@ -184,12 +97,6 @@ class Store(StackOwnership, RecordsOfUsers, SnapshotReads, Protocol):
 
     async def count_stacks(self, project_id: str | None, query: StackQuery) -> int:
         """Return the number of stacks that match, on all pages."""
-
-    async def tidy(self, stack_id: str, events: int) -> None:
-        """Delete inputs that are no longer used, and all but the newest ``events`` events.
-
-        An input is used by its stack, by a snapshot and by an operation that is not final.
-        """
 
     async def children(self, stack_id: str) -> Sequence[Stack]:
         """Return the live nested stacks of a stack."""
@@ -218,6 +125,9 @@ class Store(StackOwnership, RecordsOfUsers, SnapshotReads, Protocol):
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """Return all resource rows of a stack, also replaced ones, oldest first."""
 
+    async def resource(self, resource_id: str) -> Resource | None:
+        """Return one resource row, such as that of a watch."""
+
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
         """Return events of stacks, filtered, sorted and paged."""
 
@@ -239,3 +149,177 @@ class Store(StackOwnership, RecordsOfUsers, SnapshotReads, Protocol):
         self, stack_id: str, known: Mapping[str, StoredSignal]
     ) -> tuple[Sequence[StoredSignal], Sequence[Operation]]:
         """Return :meth:`signals` and :meth:`operations` in one snapshot, for a driver."""
+
+
+class UserRecordReads(Protocol):
+    """Reads of records other than stacks and their resources."""
+
+    # Change sets, protections and detections of drift
+
+    async def change_sets(self, stack_id: str) -> Sequence[ChangeSet]:
+        """Return the change sets of a stack, oldest first, without request and plan."""
+
+    async def change_set(self, stack_id: str, name: str) -> ChangeSet | None:
+        """Return the change set of a stack with this name or id."""
+
+    async def protection(self, stack_id: str) -> Protection:
+        """Return the protection of a stack; an empty one if nothing was set."""
+
+    async def detection(self, detection_id: str) -> Detection | None:
+        """Return one detection."""
+
+    async def latest_detection(self, stack_id: str) -> Detection | None:
+        """Return the newest detection of a stack that has ended with a result."""
+
+    # Exports, and requests with client tokens
+
+    async def exports(
+        self, project_id: str, names: Iterable[str] | None = None
+    ) -> Sequence[Export]:
+        """Return the exports of a project, or only those with these names, sorted by name."""
+
+    async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
+        """Return the names of the live stacks that use exports, by the name of the export."""
+
+    async def request_with_token(self, project_id: str, text: str) -> Asked | None:
+        """Return the request that a client of the project has made with a token."""
+
+    # Watches
+
+    async def next_watch_at(self) -> float | None:
+        """Return the time of the next evaluation of a watch; None without watches."""
+
+    async def due_watches(self, now: float, most: int) -> Sequence[Watch]:
+        """Return the watches to evaluate by now, the longest waiting first."""
+
+    async def measurements(self, resource_id: str, since: float) -> Sequence[Measurement]:
+        """Return the measurements of a watch since a time, oldest first."""
+
+    async def watches(
+        self,
+        project_id: str,
+        name: str | None = None,
+        metric: tuple[str, str] | None = None,
+        most: int = 1000,
+    ) -> Sequence[Watch]:
+        """Return watches of the live stacks of a project, or of those whose stack users are in it.
+
+        ``metric`` is a namespace and the name of a metric in it.
+        """
+
+    # Software configs and deployments. A project of None searches all.
+
+    async def software_config(
+        self, project_id: str | None, config_id: str
+    ) -> SoftwareConfig | None:
+        """Return one config."""
+
+    async def software_configs(
+        self, project_id: str, ids: Iterable[str]
+    ) -> Mapping[str, SoftwareConfig]:
+        """Return the existing ones of these configs, by id."""
+
+    async def list_software_configs(
+        self, project_id: str | None, page: Page
+    ) -> Sequence[SoftwareConfig]:
+        """Return configs without their content, oldest first."""
+
+    async def deployment(self, project_id: str | None, deployment_id: str) -> Deployment | None:
+        """Return one deployment."""
+
+    async def list_deployments(
+        self, project_id: str | None, server_id: str | None, page: Page
+    ) -> Sequence[Deployment]:
+        """Return deployments to one server or to all, oldest first."""
+
+    async def deployed_configs(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
+        """Return the configs of a server's deployments, oldest first."""
+
+    async def resources_of_object(self, project_id: str, physical_id: str) -> Sequence[Resource]:
+        """Return the resources of a project's live stacks with this physical id."""
+
+    async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
+        """Return the projects of the live stacks with stack users in a user project."""
+
+
+class Store(StackReads, UserRecordReads, Protocol):
+    """Durable records."""
+
+    def observe(self, observer: Observer) -> None:
+        """Notify the observer of every change from now on."""
+
+    async def commit(self, change: Change) -> None:
+        """Write a change. Changes of one turn of the event loop share a transaction.
+
+        Raises :class:`FencedError` if the stack no longer has the fencing token of the change,
+        :class:`stoker.kernel.errors.AlreadyExistsError` for a second live stack of one name, and
+        any error that a guard raises.
+        """
+
+    async def tidy(self, stack_id: str, events: int) -> None:
+        """Delete inputs that are no longer used, and all but the newest ``events`` events.
+
+        An input is used by its stack, by a snapshot and by an operation that is not final.
+        """
+
+    # The owner of a stack
+
+    @property
+    def latency(self) -> float:
+        """Seconds that recent writes of this process took; 0 without recent writes.
+
+        A slow engine acquires few more stacks.
+        """
+
+    async def take(self, stack_id: str) -> AcquiredStack | None:
+        """Raise the fencing token of a stack and return it; only this engine may write it then.
+
+        Returns None for a stack without an open operation: a higher token would disturb those that
+        rely on its rest.
+
+        Acquisitions for the same operation without an event in between are counted, up to
+        :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
+        """
+
+    async def count_take_up(self, stack: Stack) -> None:
+        """Count one more acquisition without progress. Raises :class:`FencedError`."""
+
+    async def forget_take_ups(self, stack: Stack) -> None:
+        """Reset the count, because the operation makes progress."""
+
+    async def hand_over(self, stack: Stack) -> None:
+        """Release a stack for which no call is in flight. Raises :class:`FencedError`."""
+
+    async def give_up(self, stack_id: str, reason: str, now: float) -> None:
+        """Mark the operations of a stack as failed and raise its fencing token.
+
+        For a stack that no engine can drive. Reads nothing that may be unreadable.
+        """
+
+    # Trees of stacks, and snapshots
+
+    async def tree(self, stack_id: str) -> TreeState:
+        """Return the state of a stack and its nested stacks."""
+
+    async def count_resources(self, root_id: str, besides: str) -> int:
+        """Return the number of resources in the live stacks of a tree, except one stack."""
+
+    async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
+        """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
+
+    async def snapshots(self, stack_id: str) -> Sequence[Snapshot]:
+        """Return the snapshots of a stack, oldest first."""
+
+    async def snapshot(self, snapshot_id: str) -> Snapshot | None:
+        """Return one snapshot."""
+
+    async def snapshot_parts(self, snapshot_id: str) -> Sequence[SnapshotPart]:
+        """Return the parts of a snapshot, ordered by path."""
+
+    # The database as a whole
+
+    async def open_operations(self) -> Mapping[str, tuple[int, float]]:
+        """Return the number of open operations and the time of the oldest, by status."""
+
+    async def database_size(self) -> int:
+        """Return the bytes of the database."""

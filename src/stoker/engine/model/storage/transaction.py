@@ -61,7 +61,7 @@ class TransactionReader(Protocol):
     def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
         """Return whether a new stack may use credentials: they were not revoked."""
 
-    def asked(self, project_id: str, text: str) -> Asked | None:
+    def request_with_token(self, project_id: str, text: str) -> Asked | None:
         """Return the request of a project with a client token; lock the project."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:

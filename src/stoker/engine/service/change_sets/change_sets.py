@@ -137,7 +137,7 @@ class ChangeSets:
     async def _again(self, caller: Caller, stack: Stack, name: str) -> ChangeSetView | None:
         """Return the change set that an earlier attempt of the same request created, or None."""
         client = caller.client
-        found = None if client is None else await self._store.change_sets.named(stack.id, name)
+        found = None if client is None else await self._store.change_set(stack.id, name)
         if client is None or found is None:
             return None
         is_same = (found.client_token, found.client_digest) == (client.text, client.digest)
@@ -174,13 +174,13 @@ class ChangeSets:
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:
         """Return the change sets of a stack, oldest first, without their plans."""
         stack = await self._finder.at(caller, address)
-        found = await self._store.change_sets.summaries(stack.id)
+        found = await self._store.change_sets(stack.id)
         return [await self._view(stack, each) for each in found]
 
     async def show(self, caller: Caller, address: StackAddress, name: str) -> ChangeSetView:
         """Return a change set, by name or id. Raises NotFoundError."""
         stack = await self._finder.at(caller, address)
-        found = await self._store.change_sets.named(stack.id, name)
+        found = await self._store.change_set(stack.id, name)
         if found is None:
             raise NotFoundError(f"ChangeSet [{name:.300}] does not exist", CHANGE_SET_NOT_FOUND)
         return await self._view(stack, found)

@@ -35,7 +35,7 @@ class Alarms:
 
     async def of(self, caller: Caller, name: str | None = None) -> Sequence[Watch]:
         """Return the watches of a project, or the one with a name. Raises NotFoundError."""
-        found = await self._ports.store.watches.watches(caller.project_id, name)
+        found = await self._ports.store.watches(caller.project_id, name)
         if name is not None and not found:
             raise NotFoundError(f"The alarm ({name[:255]}) could not be found.", WATCH_NOT_FOUND)
         return found
@@ -46,7 +46,7 @@ class Alarms:
 
     async def watching(self, caller: Caller, metric: tuple[str, str]) -> Sequence[AlarmView]:
         """Return the alarms of a project that watch a metric, given as namespace and name."""
-        found = await self._ports.store.watches.watches(caller.project_id, metric=metric)
+        found = await self._ports.store.watches(caller.project_id, metric=metric)
         return await self.views(found)
 
     async def views(self, watches: Sequence[Watch]) -> Sequence[AlarmView]:
@@ -54,7 +54,7 @@ class Alarms:
         views = []
         for watch in watches:
             stack = await self._ports.store.stack(watch.stack_id)
-            row = await self._ports.store.watches.resource(watch.resource_id)
+            row = await self._ports.store.resource(watch.resource_id)
             rule = None if stack is None or row is None else rule_of(self._ports, stack, row)
             if stack is not None and row is not None and rule is not None:
                 address = ResourceAddress(stack.address, row.name)

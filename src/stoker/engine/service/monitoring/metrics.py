@@ -82,7 +82,7 @@ class Metrics:
         if not found:
             return []
         oldest = min(found, key=lambda watch: watch.created_at)
-        return await self._ports.store.watches.measurements(oldest.resource_id, since)
+        return await self._ports.store.measurements(oldest.resource_id, since)
 
     async def _watching(
         self, caller: Caller, namespace: str, metric: str, name: str | None

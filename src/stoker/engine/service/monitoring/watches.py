@@ -88,7 +88,7 @@ class Watches:
         Returns the time at which the next one is due, or None if there is none.
         """
         now = self._ports.clock.now()
-        for watch in await self._ports.store.watches.due(now, AT_ONCE):
+        for watch in await self._ports.store.due_watches(now, AT_ONCE):
             try:
                 await self._look_at(watch, now)
             except StoreError:
@@ -96,11 +96,11 @@ class Watches:
             except Exception:
                 log.exception("watch not looked at", watch=watch.name)
                 await self._put_off(watch, now + _LATER)
-        return await self._ports.store.watches.next_at()
+        return await self._ports.store.next_watch_at()
 
     async def _look_at(self, watch: Watch, now: float) -> None:
         stack = await self._ports.store.stack(watch.stack_id)
-        row = await self._ports.store.watches.resource(watch.resource_id)
+        row = await self._ports.store.resource(watch.resource_id)
         if stack is None or stack.deleted_at is not None or row is None:
             await self._commit(watch, drops=[Key(Watch, watch.resource_id)])
             return
@@ -112,7 +112,7 @@ class Watches:
         # now.
         end = watch.next_at if now - watch.next_at < rule.period else now
         since = end - rule.period * rule.periods
-        measured = await self._ports.store.watches.measurements(watch.resource_id, since)
+        measured = await self._ports.store.measurements(watch.resource_id, since)
         verdict = judge(rule, measured, watch.created_at, end)
         state, reason = verdict or (watch.state, watch.reason)
         try:

@@ -21,7 +21,7 @@ class ClientTokens:
         """
         if caller.client is None:
             return None
-        found = await self._ports.store.client_tokens.asked(caller.project_id, caller.client.text)
+        found = await self._ports.store.request_with_token(caller.project_id, caller.client.text)
         if found is None:
             return None
         if found.digest != caller.client.digest:

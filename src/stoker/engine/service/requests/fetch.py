@@ -73,7 +73,7 @@ async def with_fetched(
             functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
         )
     while names := found.evaluation.inputs.imports.missing - found.given.imports.keys():
-        exports = await ports.store.exports.exports(stack.project_id, names)
+        exports = await ports.store.exports(stack.project_id, names)
         if not exports:
             break  # The missing exports are diagnostics of the evaluation.
         imports = {each.name: each.value for each in exports}

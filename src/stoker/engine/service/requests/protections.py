@@ -37,7 +37,7 @@ def protection_of(stack: Stack, request: StackRequest) -> tuple[Protection, ...]
 
 async def rules_for(ports: Ports, stack: Stack, request: StackRequest) -> UpdateRules:
     """Return the rules of an update. Raises ValidationError for a malformed policy."""
-    before = await ports.store.protections.protection(stack.id)
+    before = await ports.store.protection(stack.id)
 
     def read(text: str | None, other: Mapping[str, Any]) -> Mapping[str, Any]:
         return other if text is None else read_policy(text)
@@ -69,7 +69,7 @@ class Protections:
     async def show(self, caller: Caller, address: StackAddress) -> Protection:
         """Return the protection of a stack."""
         stack = await self._finder.at(caller, address)
-        return await self._ports.store.protections.protection(stack.id)
+        return await self._ports.store.protection(stack.id)
 
     async def keep(self, caller: Caller, address: StackAddress, *, keeps: bool) -> None:
         """Protect a stack against deletion, or remove the protection.
@@ -81,14 +81,14 @@ class Protections:
             raise NotSupportedError(
                 f"{stack.name} is nested in another stack: protect that one against being deleted"
             )
-        before = await self._ports.store.protections.protection(stack.id)
+        before = await self._ports.store.protection(stack.id)
         await self._set(stack, before, replace(before, keeps=keeps))
 
     async def set_policy(self, caller: Caller, address: StackAddress, text: str) -> None:
         """Set the stack policy. Raises ValidationError for a malformed one."""
         stack = await self._finder.at(caller, address)
         policy = await self._ports.workers.compute(lambda: read_policy(text))
-        before = await self._ports.store.protections.protection(stack.id)
+        before = await self._ports.store.protection(stack.id)
         await self._set(stack, before, replace(before, policy=policy))
 
     async def _set(self, stack: Stack, before: Protection, protection: Protection) -> None:

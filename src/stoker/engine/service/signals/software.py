@@ -37,7 +37,7 @@ class Software:
 
     def __init__(self, ports: Ports) -> None:
         self._ports = ports
-        self._store = ports.store.software
+        self._store = ports.store
 
     async def create_config(self, caller: Caller, given: Mapping[str, Any]) -> SoftwareConfig:
         """Record a config from its fields. Raises ValidationError for malformed inputs."""
@@ -65,7 +65,7 @@ class Software:
         """Return a config. Raises NotFoundError."""
         found = None
         if isinstance(config_id, str):
-            found = await self._store.config(_scope(caller), config_id)
+            found = await self._store.software_config(_scope(caller), config_id)
         if found is None:
             raise _no_config(config_id)
         return found
@@ -74,7 +74,9 @@ class Software:
         self, caller: Caller, page: Page, *, all_projects: bool
     ) -> Sequence[SoftwareConfig]:
         """Return the configs of the project, or of all projects, without their contents."""
-        return await self._store.list_configs(None if all_projects else caller.project_id, page)
+        return await self._store.list_software_configs(
+            None if all_projects else caller.project_id, page
+        )
 
     async def delete_config(self, caller: Caller, config_id: str) -> None:
         """Delete a config. Raises ValidationError if deployments refer to it."""
@@ -191,7 +193,7 @@ class Software:
     async def _owner_of(self, caller: Caller, server_id: str) -> str | None:
         """Return the project of a server if the stack user was created for it, or None."""
         for project_id in await self._store.projects_of_users(caller.project_id):
-            for row in await self._store.standing_for(project_id, server_id):
+            for row in await self._store.resources_of_object(project_id, server_id):
                 if row.data.get("user_id") == caller.user_id:
                     return project_id
         return None

@@ -237,7 +237,7 @@ def require_new_token(inside: TransactionReader, *, caller: Caller) -> None:
     """Raise AlreadyExistsError if a request with the client's token is recorded already."""
     if (client := caller.client) is None:
         return
-    found = inside.asked(caller.project_id, client.text)
+    found = inside.request_with_token(caller.project_id, client.text)
     if found is not None:
         raise token_taken(client, found)
 

@@ -80,11 +80,9 @@ class SharedValues:
 
     async def exports(self, caller: Caller) -> Sequence[Export]:
         """Return the exports of the caller's project, by name."""
-        return await self._store.exports.exports(caller.project_id)
+        return await self._store.exports(caller.project_id)
 
     async def importers(self, caller: Caller, name: str) -> Sequence[str]:
         """Return the names of the stacks that import an export."""
-        used: Mapping[str, list[str]] = await self._store.exports.importers(
-            caller.project_id, [name]
-        )
+        used: Mapping[str, list[str]] = await self._store.importers(caller.project_id, [name])
         return used.get(name, [])

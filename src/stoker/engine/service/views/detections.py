@@ -82,7 +82,7 @@ class Detections:
 
     async def show(self, caller: Caller, detection_id: str) -> tuple[Detection, StackAddress]:
         """Return a detection, and the address of its stack. Raises NotFoundError."""
-        found = await self._store.detections.detection(detection_id)
+        found = await self._store.detection(detection_id)
         stack = None if found is None else await self._store.stack(found.stack_id)
         if found is None or stack is None:
             raise NotFoundError(f"there is no detection {detection_id:.100}")
@@ -95,7 +95,7 @@ class Detections:
     async def latest(self, caller: Caller, address: StackAddress) -> Detection | None:
         """Return the newest detection of a stack that compared its objects, or None."""
         stack = await self._finder.at(caller, address)
-        return await self._store.detections.latest(stack.id)
+        return await self._store.latest_detection(stack.id)
 
     async def of_one(self, caller: Caller, address: StackAddress, name: str) -> Detection:
         """Return the drift of one object now; it is not stored."""
