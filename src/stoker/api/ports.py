@@ -1,11 +1,11 @@
-"""Protocols for dependencies of the HTTP interfaces other than the engine.
+"""Types of the dependencies of the HTTP interfaces other than the engine.
 
 So they do not depend on an identity service, a policy language or a database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from msgspec import Struct
@@ -16,16 +16,10 @@ from stoker.engine.model.requests import Caller
 Answer = TypeVar("Answer")
 
 
-class Authenticate(Protocol):
-    """Authenticates a request."""
-
-    async def __call__(self, headers: Mapping[str, str], project_id: str | None) -> Caller | None:
-        """Return the caller, or None if the request is not authenticated.
-
-        ``headers`` have lower-case names; ``project_id`` is the one in the path. Raises
-        :class:`stoker.kernel.errors.RequestError` (``ServiceUnavailable``) if the identity service
-        does not respond.
-        """
+# Authenticates a request with these headers (in lower case) and the project id of its path. Returns
+# None for a request without valid credentials. Raises UnavailableError if the identity service does
+# not respond.
+Authenticate = Callable[[Mapping[str, str], str | None], Awaitable[Caller | None]]
 
 
 class Compute(Protocol):
@@ -35,27 +29,13 @@ class Compute(Protocol):
         """Return the result of ``call``."""
 
 
-class FetchFiles(Protocol):
-    """Reads files from the object store."""
+# Returns the texts of a container's objects by name, without the objects with the given names.
+# Raises :class:`stoker.kernel.errors.RequestError`.
+FetchFiles = Callable[[Caller, str, Collection[str]], Awaitable[Mapping[str, str]]]
 
-    async def __call__(
-        self, caller: Caller, container: str, without: Collection[str]
-    ) -> Mapping[str, str]:
-        """Return the texts of a container's objects by name, except those ``without``.
-
-        Raises :class:`stoker.kernel.errors.RequestError`.
-        """
-
-
-class FetchObject(Protocol):
-    """Reads one object of the object store."""
-
-    async def __call__(self, caller: Caller, container: str, name: str) -> str:
-        """Return the text of an object of the caller's project.
-
-        Raises :class:`stoker.kernel.errors.NotFoundError` without the object or an object store,
-        and :class:`stoker.kernel.errors.RequestError`.
-        """
+# Returns the text of an object in a container of the caller's project. Raises
+# :class:`stoker.kernel.errors.NotFoundError` if there is no such object, or no object store.
+FetchObject = Callable[[Caller, str, str], Awaitable[str]]
 
 
 class Fetching(Struct, frozen=True):
@@ -97,8 +77,5 @@ class EngineView(Struct, frozen=True):
     up: bool
 
 
-class Engines(Protocol):
-    """The existing engine processes."""
-
-    async def __call__(self) -> Sequence[EngineView]:
-        """Return all engines that have reported recently."""
+# Returns all engines that have reported recently.
+Engines = Callable[[], Awaitable[Sequence[EngineView]]]

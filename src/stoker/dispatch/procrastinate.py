@@ -16,7 +16,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import procrastinate
 import psycopg
@@ -27,6 +27,7 @@ from stoker.dispatch.lease import LEASE_S, HeartbeatLease, clock
 from stoker.dispatch.notifications import words_of
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import FencedError, StoreError
+from stoker.engine.model.storage.turns import TurnQueue
 from stoker.kernel.logs.log import Log
 from stoker.kernel.time_limit import project
 
@@ -94,19 +95,6 @@ async def _prepare(connection: psycopg.AsyncConnection[Any]) -> None:
     """Whatever the library asks for is one statement, which takes jobs in the order of an index."""
     await connection.set_autocommit(True)
     await connection.execute(_PLANS)
-
-
-class Queue(Protocol):
-    """Access to turns in the store, beside that of :class:`Turns`."""
-
-    async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
-        """Schedule turns of stacks at a time; 0 is now."""
-
-    async def not_driven(self) -> Iterable[str]:
-        """Stacks with an open operation and without a turn by its deadline."""
-
-    async def is_driven_by_one(self) -> bool:
-        """Return whether an engine is there that knows no turns."""
 
 
 class _Together(jobs.Job):
@@ -311,7 +299,7 @@ class Procrastinate:
     def __init__(
         self,
         conninfo: str,
-        queue: Queue,
+        queue: TurnQueue,
         lease: HeartbeatLease,
         latency: Callable[[], float],
     ) -> None:

@@ -66,9 +66,6 @@ class Queues(MessageSink):
                 return messages.index(first)
         return len(messages)
 
-    def close(self) -> None:
-        """Return immediately: the connections are shared."""
-
     def _is_stale(self, message: Message) -> bool:
         gone = (
             not message.body or message.created_at + message.body["ttl"] < self._ports.clock.now()

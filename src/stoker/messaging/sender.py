@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Protocol
 
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
@@ -28,9 +28,10 @@ LOOK_AGAIN = 30.0
 MOST_RESTING = 200  # As soon as this many lanes are paused, all are.
 
 
-class MessageSink(Protocol):
+class MessageSink(ABC):
     """Delivers messages to their receivers."""
 
+    @abstractmethod
     async def carry(self, messages: Sequence[Message]) -> int:
         """Deliver the messages of one lane in order; return how many are done.
 
@@ -38,7 +39,7 @@ class MessageSink(Protocol):
         receiver is down; the sink has logged the reason.
         """
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most sinks have no connections of their own
         """Close connections."""
 
 

@@ -32,10 +32,8 @@ from stoker.clouds.cloud_clients import CloudClients
 from stoker.clouds.web.templates import WebTemplates
 from stoker.concurrency.background import Background
 from stoker.config.database import database_settings
-from stoker.dispatch.leader_tasks import SingletonTask
 from stoker.dispatch.lease import LEASE_S, HeartbeatLease
 from stoker.dispatch.timers import WatchTimer
-from stoker.engine.model.clouds import Types
 from stoker.engine.model.interfaces import Lease, PermanentLease, Ports
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
@@ -59,11 +57,13 @@ from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
 from stoker.server.global_environment import environment_in
 from stoker.server.key_rotation import KeyRotation
+from stoker.server.leader_tasks import SingletonTask
 from stoker.server.purge import RetentionJob
 from stoker.server.roles import ProcessRole
 from stoker.server.scheduling import ForeignHandler, StackScheduler, StandaloneScheduler
 from stoker.server.settings import ServerSettings, password_of, server_settings
 from stoker.store.opening import OpenStore
+from stoker.template.definition import TypeRegistry
 from stoker.template.describe.catalogue import Catalogue
 from stoker.template.environment.environment import Environment
 
@@ -171,7 +171,7 @@ class App:
         closing.callback(cloud.close)
         return cloud
 
-    def _ports(self, types: Types, environment: Environment) -> Ports:
+    def _ports(self, types: TypeRegistry, environment: Environment) -> Ports:
         return Ports(
             store=self._store.store,
             types=types,

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stoker.api.ports import EngineView
 from stoker.concurrency.background import Background
-from stoker.dispatch.leader_tasks import LeaderTasks, SingletonTask
 from stoker.dispatch.lease import HeartbeatLease
 from stoker.dispatch.notifications import NotificationHandler, NotificationListener
 from stoker.dispatch.procrastinate import Procrastinate
@@ -17,6 +16,7 @@ from stoker.engine.model.interfaces import Ports, StoreError
 from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 from stoker.observability.report import Work
+from stoker.server.leader_tasks import LeaderTasks, SingletonTask
 from stoker.server.scheduling import ForeignHandler, StackScheduler
 from stoker.store.ownership.cluster_tables import Members
 from stoker.store.ownership.engines import EngineRecord

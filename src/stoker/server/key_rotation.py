@@ -6,11 +6,11 @@ It may end at any point: the next process continues with the rest.
 from __future__ import annotations
 
 import asyncio
-from typing import Protocol
 
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.logs.log import Log
+from stoker.store.maintenance.reencryption import Reencryption
 
 log = Log(__name__)
 
@@ -22,21 +22,10 @@ AGAIN_AFTER = 60.0
 """Seconds after a failure."""
 
 
-class ReencryptionStore(Protocol):
-    """Texts of earlier keys."""
-
-    @property
-    def newest(self) -> str:
-        """The id of the key in whose place they are."""
-
-    async def bite(self) -> bool:
-        """Re-encrypt some texts; return whether there are more."""
-
-
 class KeyRotation:
     """Re-encrypts the texts of earlier keys."""
 
-    def __init__(self, earlier: ReencryptionStore) -> None:
+    def __init__(self, earlier: Reencryption) -> None:
         self._earlier = earlier
         self._asked = asyncio.Event()
         self._background = Background(self._run)

@@ -8,9 +8,9 @@ from typing import Protocol
 from stoker.api.own_engine import OwnEngine
 from stoker.api.ports import Engines
 from stoker.dispatch.in_process import InProcess
-from stoker.dispatch.leader_tasks import SingletonTask
 from stoker.engine.model.interfaces import Dispatcher, Ports
 from stoker.observability.report import Work
+from stoker.server.leader_tasks import SingletonTask
 
 ForeignHandler = Callable[[Sequence[str]], None]
 """Handles the ids of a notification that another process has sent."""

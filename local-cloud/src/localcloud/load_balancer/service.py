@@ -11,14 +11,14 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from localcloud.core.cloud import Cloud, LazyService
 from localcloud.core.store import Document
 from localcloud.core.work import Work
 from localcloud.fabric.interface import FabricError
 from localcloud.load_balancer.errors import octavia_error
-from localcloud.load_balancer.model.kinds import LOAD_BALANCER, Kind
+from localcloud.load_balancer.model.kinds import LOAD_BALANCER
 from localcloud.load_balancer.model.state import ACTIVE, ERROR, State
 from localcloud.load_balancer.model.tree import erase
 from localcloud.load_balancer.vips import Vips
@@ -26,29 +26,11 @@ from localcloud.web.http import ApiError, without_trailing_slash
 
 if TYPE_CHECKING:
     from localcloud.load_balancer.certificates import Certificates
+    from localcloud.load_balancer.traffic.balancers import Balancers
 
 _LOG = logging.getLogger(__name__)
 _NEWEST = 27  # minor version of the API
 _VERSION = re.compile(r"/v2\.0(?=/|$)")
-
-
-class Traffic(Protocol):
-    """Carries the traffic of load balancers."""
-
-    async def apply(self, balancer_id: str) -> None:
-        """Bring up a load balancer as its documents say; raises FabricError, ApiError."""
-
-    async def remove(self, balancer_id: str) -> None:
-        """Remove the traffic of a load balancer; unknown IDs are fine."""
-
-    def operating(self, kind: Kind, document: Document) -> str:
-        """Return the operating status of a load balancer or a part."""
-
-    def statistics(self, listener_id: str) -> dict[str, int]:
-        """Return the counters of a listener."""
-
-    async def close(self) -> None:
-        """End all traffic."""
 
 
 class LoadBalancingService(LazyService):
@@ -87,11 +69,11 @@ class LoadBalancingService(LazyService):
         return _VERSION.sub("/v2", without_trailing_slash(path))
 
     @cached_property
-    def traffic(self) -> Traffic:
+    def traffic(self) -> "Balancers":
         """The traffic of all load balancers; loaded with the first one."""
         module: Any = importlib.import_module("localcloud.load_balancer.traffic.balancers")
         balancers = module.Balancers(self.cloud, self.state, self.vips, self.certificates)
-        return cast("Traffic", balancers)
+        return cast("Balancers", balancers)
 
     @cached_property
     def certificates(self) -> "Certificates":

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
-from stoker.schema.resource_type import ResourceType, SignalCredentials
+from stoker.schema.resource_type import SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
 
 Result = TypeVar("Result")
@@ -87,21 +87,8 @@ class SignalCredentialsFactory(Protocol):
         """Remove the Keystone project of the stack's signalling. Blocking."""
 
 
-class Types(Protocol):
-    """The resource types that exist."""
-
-    def find(self, type_name: str) -> ResourceType | None:
-        """Return the type of that exact name, or None."""
-
-    def names(self) -> list[str]:
-        """Return all names, sorted."""
-
-
-class FetchTemplate(Protocol):
-    """Fetches templates from the web."""
-
-    async def __call__(self, url: str) -> str:
-        """Return the text at an address. Raises :class:`stoker.kernel.errors.RequestError`."""
+# Fetches the text at an address. Raises :class:`stoker.kernel.errors.RequestError`.
+FetchTemplate = Callable[[str], Awaitable[str]]
 
 
 async def fetch_nothing(url: str) -> str:

@@ -17,7 +17,6 @@ from stoker.engine.model.clouds import (
     Faults,
     FetchTemplate,
     SignalCredentialsFactory,
-    Types,
     Workers,
     fetch_nothing,
 )
@@ -42,6 +41,7 @@ from stoker.engine.model.storage.transaction import TransactionReader as Transac
 from stoker.kernel.clock import Clock
 from stoker.kernel.ids import Ids
 from stoker.schema.helpers import NO_HELPERS, Helpers
+from stoker.template.definition import TypeRegistry
 from stoker.template.environment.environment import EMPTY, Environment
 
 
@@ -107,7 +107,7 @@ class Ports(Struct, frozen=True):
     """Everything outside of the engine that it works with."""
 
     store: Store
-    types: Types
+    types: TypeRegistry
     workers: Workers
     clouds: Clouds
     faults: Faults

@@ -9,9 +9,9 @@ after it created it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import Any
 
 from stoker.engine.model.records import TrustRecord
 from stoker.engine.model.requests import Caller
@@ -25,12 +25,8 @@ _RECORDED_SECONDS = 0.5  # A process records a trust within this time after its 
 
 log = Log(__name__)
 
-
-class KnowsTrusts(Protocol):
-    """Recorded trusts of this service."""
-
-    async def trust(self, trust_id: str) -> TrustRecord | None:
-        """Return a recorded trust, or None."""
+# Returns the record of a trust of this service, or None.
+FindRecord = Callable[[str], Awaitable[TrustRecord | None]]
 
 
 class LostTrust:
@@ -42,23 +38,23 @@ class LostTrust:
     def __init__(
         self,
         keystone: Keystone,
-        records: KnowsTrusts,
+        find_record: FindRecord,
         caller: Caller,
         wanted: TrustRecord,
         before: frozenset[str] | None,
     ) -> None:
         self._keystone = keystone
-        self._records = records
+        self._find_record = find_record
         self._caller = caller
         self._wanted = wanted
         self._before = before
 
     @classmethod
     async def before(
-        cls, keystone: Keystone, records: KnowsTrusts, caller: Caller, wanted: TrustRecord
+        cls, keystone: Keystone, find_record: FindRecord, caller: Caller, wanted: TrustRecord
     ) -> LostTrust:
         """Return the lost trust for a create that will be sent next."""
-        lost = cls(keystone, records, caller, wanted, None)
+        lost = cls(keystone, find_record, caller, wanted, None)
         lost._before = await lost._ids()
         return lost
 
@@ -90,7 +86,7 @@ class LostTrust:
         if self._before is None or present is None:
             return []  # Without the list from before, it is unknown which trusts are new.
         new = sorted(present - self._before)
-        unknown = [each for each in new if await self._records.trust(each) is None]
+        unknown = [each for each in new if await self._find_record(each) is None]
         roles = set(self._wanted.roles)
         return [each for each in unknown if await self._roles_of(each) == roles]
 

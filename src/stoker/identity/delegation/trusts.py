@@ -241,7 +241,7 @@ class Trusts:
             "allow_redelegation": self._settings.allow_redelegation,
             "roles": [{"name": name} for name in wanted.roles],
         }
-        lost = await LostTrust.before(self._keystone, self._records, caller, wanted)
+        lost = await LostTrust.before(self._keystone, self._records.trust, caller, wanted)
         try:
             response = await self._keystone.request(
                 "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}

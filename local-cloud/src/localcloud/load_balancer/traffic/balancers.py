@@ -40,7 +40,7 @@ class _Balancer:
 
 
 class Balancers:
-    """See :class:`localcloud.load_balancer.service.Traffic`."""
+    """Carries the traffic of all load balancers."""
 
     def __init__(self, cloud: Cloud, state: State, vips: Vips, certificates: Certificates) -> None:
         self._certificates = certificates

@@ -8,7 +8,7 @@ See docs/develop/decisions/0022-several-engines.md.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -65,3 +65,12 @@ class TurnQueue(Protocol):
 
     async def schedule(self, stack_id: str, at: float) -> None:
         """Schedule a turn of the stack at a time, unless one is due earlier."""
+
+    async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
+        """Schedule turns of stacks at a time; 0 is now."""
+
+    async def not_driven(self) -> Iterable[str]:
+        """Return the stacks with an open operation and without a turn by its deadline."""
+
+    async def is_driven_by_one(self) -> bool:
+        """Return whether an engine is there that knows no turns."""

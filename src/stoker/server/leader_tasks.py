@@ -9,23 +9,11 @@ from typing import Protocol
 from stoker.concurrency.background import Background
 from stoker.engine.model.interfaces import StoreError
 from stoker.kernel.logs.log import Log
+from stoker.store.sql.session_lock import SessionLock
 
 log = Log(__name__)
 
 LOOK = 2.0  # seconds between two checks of the lock
-
-
-class LeaderLock(Protocol):
-    """A lock that one process can have. Blocking; raises StoreError."""
-
-    def take(self) -> bool:
-        """Return whether it is ours from now on."""
-
-    def is_held(self) -> bool:
-        """Return whether it is still ours."""
-
-    def release(self) -> None:
-        """Let others have it."""
 
 
 class SingletonTask(Protocol):
@@ -41,7 +29,7 @@ class SingletonTask(Protocol):
 class LeaderTasks:
     """Starts duties with the lock, and closes them without."""
 
-    def __init__(self, lock: LeaderLock, duties: Sequence[SingletonTask]) -> None:
+    def __init__(self, lock: SessionLock, duties: Sequence[SingletonTask]) -> None:
         self._lock = lock
         self._duties = duties
         self._background = Background(self._run)
