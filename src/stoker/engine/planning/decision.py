@@ -30,7 +30,6 @@ from stoker.schema.resource_type import (
     NestingType,
     Replaces,
     Snapshots,
-    UpdatesAnyway,
     can,
     changes_in_place,
 )
@@ -205,9 +204,7 @@ def _compare(
         return Decision(Change.UPDATE, Reason.UNFINISHED, changed)
     if _differs(row, definition):
         return Decision(Change.UPDATE, Reason.SETTINGS)
-    if can(definition.type, UpdatesAnyway) and definition.type.updates_anyway(
-        definition.properties
-    ):
+    if definition.type.updates_anyway(definition.properties):
         return Decision(Change.UPDATE, Reason.TYPE_DECIDES)
     # Its template is not among the properties, and its own rows may have failed.
     is_stack = isinstance(definition.type, NestingType) or can(definition.type, MakesStack)

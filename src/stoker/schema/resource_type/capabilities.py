@@ -34,14 +34,6 @@ class Reads(Protocol):
 
 
 @runtime_checkable
-class Foresees(Protocol):
-    """The type has attributes that follow from its properties only, so that previews show them."""
-
-    def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Those attributes by name; unknown where the properties are."""
-
-
-@runtime_checkable
 class Replaces(Protocol):
     """The type decides from the change itself whether an update needs a new object."""
 
@@ -248,13 +240,8 @@ class TakesDeployments(Protocol):
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
         """Return whether this server does."""
 
-
-@runtime_checkable
-class PublishesMetadata(TakesDeployments, Protocol):
-    """The type is a server that may read its metadata elsewhere, as from an object store."""
-
     def publishes(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether this server does, instead of asking this service."""
+        """Return whether this server reads its metadata elsewhere, as from an object store."""
 
     def publish(self, call: Call) -> None:
         """Put ``call.metadata`` where the server ``call.physical_id`` reads it.
@@ -280,14 +267,6 @@ class Reacts(Protocol):
 
         once, although this is called again after a crash.
         """
-
-
-@runtime_checkable
-class UpdatesAnyway(Protocol):
-    """The type is updated though nothing has changed, if the user asks for that."""
-
-    def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether these properties ask for it."""
 
 
 @runtime_checkable

@@ -56,6 +56,8 @@ class ResourceType(ABC):
     secrets: ClassVar[frozenset[str]] = frozenset()
     # The objects hold data of their users, which no template can restore.
     has_data: ClassVar[bool] = False
+    # Update policies that the type knows, declared as properties are; empty for none.
+    update_policies: ClassVar[Mapping[str, Property]] = {}
     capabilities: ClassVar[dict[object, bool]]  # cached results of :func:`can` for this class
 
     def __init_subclass__(cls) -> None:
@@ -75,6 +77,17 @@ class ResourceType(ABC):
         Plans mark such deletes, and ask about them separately.
         """
         return self.has_data
+
+    def updates_anyway(self, properties: Mapping[str, Any]) -> bool:
+        """Return whether an object is updated although nothing has changed."""
+        return False
+
+    def foreseen(self, properties: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the attributes that follow from properties only, so that previews show them.
+
+        They are unknown where the properties are.
+        """
+        return {}
 
     def shows_owner(self, properties: Mapping[str, Any]) -> bool:
         """Return whether ``find`` returns only objects of this resource, for these properties."""

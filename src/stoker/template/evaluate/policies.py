@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from stoker.kernel.diagnostics import (
     Diagnostic,
@@ -15,7 +15,7 @@ from stoker.kernel.diagnostics import (
 )
 from stoker.schema.conversion import TypeMismatchError
 from stoker.schema.creation_policy import signals_wanted
-from stoker.schema.properties import AnyName, Property
+from stoker.schema.properties import AnyName
 from stoker.schema.resource_type import ResourceType, Snapshots, can
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import check_properties
@@ -24,13 +24,6 @@ from stoker.template.versions import Version
 
 # Codes of policies without effect; validation rejects them, although a stack may have them.
 UNSUPPORTED = frozenset({"unsupported-deletion-policy", "unsupported-update-policy"})
-
-
-@runtime_checkable
-class HasUpdatePolicies(Protocol):
-    """The type knows update policies, declared as properties are."""
-
-    update_policies: Mapping[str, Property]
 
 
 def deletion_policy(
@@ -77,7 +70,7 @@ def policy_in_force(definition: Definition) -> Mapping[str, Any]:
     Raises DiagnosticError for a wrong policy.
     """
     type_, policy = definition.type, definition.update_policy
-    if not isinstance(type_, HasUpdatePolicies):
+    if not type_.update_policies:
         return policy
     checked = check_properties(policy, type_.update_policies, ("update_policy",))
     errors = Diagnostics(checked.findings).errors
@@ -88,7 +81,7 @@ def policy_in_force(definition: Definition) -> Mapping[str, Any]:
 
 
 def _update_policy(type_: ResourceType, policy: Mapping[str, Any], path: Path) -> list[Diagnostic]:
-    if isinstance(type_, HasUpdatePolicies):
+    if type_.update_policies:
         return check_properties(policy, type_.update_policies, path).findings
     message = f"{type_.type_name} has no update policies"
     return [

@@ -17,7 +17,6 @@ from stoker.schema.resource_type import (
     Claims,
     Done,
     Failed,
-    Foresees,
     ManagedType,
     Outcome,
     Reads,
@@ -46,7 +45,7 @@ def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
             return Failed(reason)
         if can(type_, Claims):
             type_.claim(call)
-        attributes = type_.foreseen(call.properties) if can(type_, Foresees) else None
+        attributes = type_.foreseen(call.properties) or None
         return Done(given.physical_id, data=given.data, attributes=attributes)
 
     return adopt

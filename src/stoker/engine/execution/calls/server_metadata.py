@@ -15,7 +15,7 @@ from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack, Status
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import ManagedType, PublishesMetadata, can
+from stoker.schema.resource_type import ManagedType, TakesDeployments, can
 from stoker.schema.software import TOLD, SoftwareConfig
 
 DEPLOYMENTS = "deployments"  # key of a server's metadata
@@ -54,7 +54,7 @@ async def publish(ports: Ports, project_id: str, server_id: str) -> None:
 async def publish_row(stack_rows: StackRows, row: Resource) -> None:
     """Publish the deployments of the server that a row represents."""
     ports, type_ = stack_rows.ports, stack_rows.type_of(row)
-    if not isinstance(type_, ManagedType) or not can(type_, PublishesMetadata):
+    if not isinstance(type_, ManagedType) or not can(type_, TakesDeployments):
         return
     if not type_.publishes(row.properties):
         return

@@ -43,8 +43,8 @@ from stoker.schema.resource_type import (
     ManagedType,
     NestingType,
     Outcome,
-    PublishesMetadata,
     ScalableType,
+    TakesDeployments,
     Updates,
     can,
 )
@@ -250,7 +250,7 @@ class ApplyStep:
             if method is not None:
                 properties = given_properties(definition)
                 await run.call(TypeCall(type_, method, properties, previous, changed, used))
-            if can(type_, PublishesMetadata):
+            if can(type_, TakesDeployments):
                 await run.publish(definition.properties)
         await run.await_signals(definition.creation_policy)
         await run.complete(unhealthy=False, **columns)

@@ -12,7 +12,7 @@ from stoker.engine.model.plans import defined
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.engine.model.views import EventView, ResourceView, StackView
 from stoker.kernel.addresses import StackAddress
-from stoker.schema.resource_type import Foresees, ResourceType, can
+from stoker.schema.resource_type import ResourceType
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, Output
 from stoker.template.describe.description import learned_types
@@ -88,7 +88,7 @@ def row_to_be(ports: Ports, stack: Stack, evaluation: Evaluation, name: str) -> 
 def attributes_to_be(definition: Definition) -> dict[str, Any]:
     """Return the attributes of a resource to be created; None for unknown ones."""
     type_ = definition.type
-    foreseen = type_.foreseen(definition.properties) if can(type_, Foresees) else {}
+    foreseen = type_.foreseen(definition.properties)
     known = {name: value for name, value in foreseen.items() if unknown_in(value) is None}
     return {**dict.fromkeys(type_.attributes), **known}
 
