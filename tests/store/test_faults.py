@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
 from stoker.store.sql.databases import open_database
-from stoker.store.sql.faults import database_faults
+from stoker.store.sql.transactions import database_faults
 
 WRITE = sa.text("INSERT INTO room VALUES (zeroblob(1000000))")
 

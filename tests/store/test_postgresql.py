@@ -17,9 +17,9 @@ from stoker.cli.main import main
 from stoker.engine.model.interfaces import StoreError
 from stoker.store.opening import OpenStore
 from stoker.store.ownership.engine_lock import EngineLock
-from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.sql.databases import REVISION, open_database
 from stoker.store.sql.foreign import UnusableDatabaseError
+from stoker.store.sql.postgresql import Lock, lock
 from stoker.store.sql.transactions import in_transaction
 
 
@@ -164,9 +164,9 @@ def test_ended_session_is_replaced_before_use(database: sa.Engine, other: sa.Eng
 @pytest.mark.long
 def test_frozen_process_loses_its_locks(database: sa.Engine, other: sa.Engine) -> None:
     with database.connect() as standing:
-        lock_event_numbers(standing)
+        lock(standing, Lock.NUMBERS)
         with other.begin() as connection:
-            lock_event_numbers(connection)  # after five seconds
+            lock(connection, Lock.NUMBERS)  # after five seconds
         with pytest.raises(sa.exc.InternalError, match="idle-in-transaction"):
             standing.exec_driver_sql("SELECT 1")
 

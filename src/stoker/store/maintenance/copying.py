@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from stoker.store.ownership.engine_lock import EngineLock
 from stoker.store.schema import tables
 from stoker.store.sql.databases import SCHEMA_MARK, engine_for, of_one_moment, open_database
-from stoker.store.sql.faults import database_faults
 from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.postgresql import Lock, let_rest, lock, place_of, telling_where
+from stoker.store.sql.transactions import database_faults
 
 _AT_ONCE = 100
 """Rows in memory."""

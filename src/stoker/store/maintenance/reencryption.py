@@ -17,10 +17,9 @@ from stoker.store.schema import tables
 from stoker.store.schema.columns import Kind, kind_of
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import BEGINNING, MARKS, ColumnCipher, key_of
-from stoker.store.sql.faults import database_faults
 from stoker.store.sql.foreign import note_key
 from stoker.store.sql.runners import Runner
-from stoker.store.sql.transactions import in_transaction
+from stoker.store.sql.transactions import database_faults, in_transaction
 
 ROWS_AT_ONCE = 40
 _DOCUMENTS_AT_ONCE = 4

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.store.records.content_rows import lock_contents
+from stoker.store.records.inputs import lock_contents
 from stoker.store.schema.tables import OPEN, contents, event_sinks, imports, inputs
 from stoker.store.sql.compiled import found, prepared
 from stoker.store.sql.rows import Row

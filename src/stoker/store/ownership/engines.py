@@ -14,8 +14,7 @@ from stoker.store.sql.databases import engine_for, for_writing
 from stoker.store.sql.foreign import require_supported
 from stoker.store.sql.postgresql import telling_where
 from stoker.store.sql.runners import Runner, ThreadRunner
-from stoker.store.sql.timeouts import in_time
-from stoker.store.sql.transactions import in_transaction
+from stoker.store.sql.transactions import in_time, in_transaction
 
 _NOW = sa.text("SELECT extract(epoch FROM clock_timestamp())")
 DOWN_AFTER = 15.0

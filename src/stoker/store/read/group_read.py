@@ -32,9 +32,8 @@ from stoker.store.read.abandoned import (
 from stoker.store.sql.compiled import RowsOf
 from stoker.store.sql.databases import for_reading, of_one_moment
 from stoker.store.sql.encryption import Cipher
-from stoker.store.sql.faults import database_faults
 from stoker.store.sql.runners import READERS_OF_ONE_PROJECT, Runner
-from stoker.store.sql.timeouts import in_time
+from stoker.store.sql.transactions import database_faults, in_time
 
 Result = TypeVar("Result")
 

@@ -13,7 +13,7 @@ from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import Insert
+from stoker.store.sql.compiled import Insert
 from stoker.store.sql.encryption import Cipher
 
 _exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks

@@ -1,17 +1,20 @@
-"""Writes inputs: the contents that they share, the sinks of events, and the exports they use."""
+"""Writes inputs: the contents that they share, the sinks of events, and the exports they use.
+
+Contents are shared by concurrent transactions. SQLite has one writing transaction at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.outgoing import sinks_of
 from stoker.engine.model.records import Input
-from stoker.store.records.content_rows import upsert_contents
 from stoker.store.schema import tables
-from stoker.store.sql.bulk import Insert
+from stoker.store.schema.tables import contents
+from stoker.store.sql.compiled import InList, Insert, any_of, found
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.rows import to_input_rows
 
@@ -21,29 +24,55 @@ _IMPORTS = Insert(tables.imports)
 
 def put_inputs(connection: sa.Connection, inputs: Sequence[Input], cipher: Cipher) -> None:
     """Write new inputs."""
-    contents: dict[str, Callable[[], str]] = {}
-    rows = []
+    bodies: dict[str, Callable[[], str]] = {}
+    rows, sinks, imports = [], [], []
     for given in inputs:
-        row, bodies = to_input_rows(given, cipher)
+        row, own = to_input_rows(given, cipher)
         rows.append(row)
-        contents |= bodies
-    upsert_contents(connection, contents)
+        bodies |= own
+        for sink in sinks_of(given.environment):
+            named = {"type": sink.channel.value, "target": sink.target, "ttl": sink.ttl}
+            sinks.append({"input_id": given.id, **named})
+        # The imports of a nested stack belong to the stack around it.
+        if not given.facade:
+            stack = {"input_id": given.id, "stack_id": given.stack_id}
+            imports += [{**stack, "name": name} for name in given.imports]
+    _upsert_contents(connection, bodies)
     _INPUTS.execute(connection, rows)
-    _SINKS.execute(connection, [sink for given in inputs for sink in _sinks(given)])
-    _IMPORTS.execute(connection, [used for given in inputs for used in _imports(given)])
+    _SINKS.execute(connection, sinks)
+    _IMPORTS.execute(connection, imports)
 
 
-def _sinks(given: Input) -> list[dict[str, Any]]:
-    return [
-        {"input_id": given.id, "type": sink.channel.value, "target": sink.target, "ttl": sink.ttl}
-        for sink in sinks_of(given.environment)
-    ]
+def _upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
+    """Write contents, or lock existing ones, so that they are not dropped before the commit.
+
+    ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
+    """
+    wanted = set(bodies)
+    while wanted:
+        known = {row["hash"] for row in _KNOWN.find(connection, wanted)}
+        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(wanted - known)]
+        _CONTENTS.execute(connection, new)
+        if connection.dialect.name == "sqlite":
+            return
+        wanted -= _held(connection, _SHARED, sorted(wanted))
 
 
-def _imports(given: Input) -> list[dict[str, Any]]:
-    # The imports of a nested stack belong to the stack around it.
-    if given.facade:
-        return []
-    return [
-        {"input_id": given.id, "stack_id": given.stack_id, "name": name} for name in given.imports
-    ]
+def lock_contents(connection: sa.Connection, hashes: Collection[str]) -> None:
+    """Wait until no other transaction uses contents, and let none use them before the commit."""
+    if connection.dialect.name != "sqlite":
+        _held(connection, _ALONE, hashes)
+
+
+_CONTENTS = Insert(contents, "hash", keep=None)
+_KNOWN = InList(sa.select(contents.c.hash), contents.c.hash)
+# All transactions lock contents in one order.
+_SOME = (
+    sa.select(contents.c.hash).where(contents.c.hash == any_of("hashes")).order_by(contents.c.hash)
+)
+_SHARED = _SOME.with_for_update(read=True, key_share=True)
+_ALONE = _SOME.with_for_update()
+
+
+def _held(connection: sa.Connection, select: sa.Select[Any], hashes: Collection[str]) -> set[str]:
+    return {row["hash"] for row in found(connection, select, hashes=list(hashes))}

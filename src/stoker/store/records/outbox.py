@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import sqlalchemy as sa
 
@@ -18,8 +18,7 @@ from stoker.kernel.logs.log import Log
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.bulk import Insert
-from stoker.store.sql.compiled import prepared
+from stoker.store.sql.compiled import Insert, prepared
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.runners import Runner
@@ -53,9 +52,8 @@ class SqlOutbox(Reading, Outbox):
 
     def tell(self) -> None:
         """Announce added messages."""
-        if self.has_news:
-            self.has_news = False
-            self.hear()
+        self.has_news = False
+        self.hear()
 
     def hear(self) -> None:
         """Another process has added messages."""
@@ -113,46 +111,35 @@ class SqlOutbox(Reading, Outbox):
         self,
         connection: sa.Connection,
         events: Sequence[Event],
-        stacks: Mapping[str, Stack],
-        besides: Sequence[Message],
-        cipher: Cipher,
+        besides: Sequence[Message] = (),
+        stacks: Sequence[Stack] = (),
+        cipher: Cipher | None = None,
     ) -> None:
         """Add the messages of events, and those ``besides``.
 
-        ``stacks`` are those that the same transaction has written, by id.
+        ``stacks`` are those that the same transaction has written.
         """
-        self._add(connection, [*self._messages(connection, events, stacks), *besides], cipher)
-
-    def tell_of(self, connection: sa.Connection, events: Sequence[Event]) -> None:
-        """Add the messages of events that belong to no change."""
-        self._add(connection, self._messages(connection, events, {}), self._cipher)
-
-    def _add(self, connection: sa.Connection, messages: Sequence[Message], cipher: Cipher) -> None:
-        wanted = [each for each in messages if self._notifies or each.channel is not Channel.BUS]
-        if wanted:
+        messages: list[Message] = []
+        if self._notifies:
+            written = {stack.id: stack for stack in stacks}
+            for event in filter(is_of_stack, events):
+                stack = written.get(event.stack_id) or self._stack(connection, event)
+                messages.append(stack_notification(stack, event))
+        # Each commit with events asks for sinks, and almost no environment has one.
+        if prepared(connection, _ANY_SINK).execute(connection, {}).first() is not None:
+            messages += _to_sinks(connection, events)
+        messages += besides
+        if messages and not self._notifies:
+            messages = [each for each in messages if each.channel is not Channel.BUS]
+        if messages:
             self.has_news = True
-            _INSERT.execute(connection, [rows.to_row(message, cipher) for message in wanted])
-
-    def _messages(
-        self, connection: sa.Connection, events: Sequence[Event], stacks: Mapping[str, Stack]
-    ) -> list[Message]:
-        """Return the messages of events; ``stacks`` are those written with them."""
-        told = [
-            stack_notification(stacks.get(event.stack_id) or self._stack(connection, event), event)
-            for event in events
-            if self._notifies and is_of_stack(event)
-        ]
-        return told + _to_sinks(connection, events) if _has_sinks(connection) else told
+            new = [rows.to_row(message, cipher or self._cipher) for message in messages]
+            _INSERT.execute(connection, new)
 
     def _stack(self, connection: sa.Connection, event: Event) -> Stack:
         select = sa.select(_stacks).where(_stacks.c.id == event.stack_id)
         [row] = rows.dicts(connection.execute(select))
         return rows.to_stack(row, self._cipher, None)
-
-
-def _has_sinks(connection: sa.Connection) -> bool:
-    """Return whether any environment has sinks: each commit asks, and nearly none has."""
-    return prepared(connection, _ANY_SINK).execute(connection, {}).first() is not None
 
 
 def _to_sinks(connection: sa.Connection, events: Sequence[Event]) -> list[Message]:

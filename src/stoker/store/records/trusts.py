@@ -19,8 +19,7 @@ from stoker.store.schema import tables
 from stoker.store.sql.compiled import prepared
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.runners import Runner
-from stoker.store.sql.timeouts import in_time
-from stoker.store.sql.transactions import in_transaction
+from stoker.store.sql.transactions import in_time, in_transaction
 
 Result = TypeVar("Result")
 

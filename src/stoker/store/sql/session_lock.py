@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from stoker.store.sql.faults import database_faults
 from stoker.store.sql.postgresql import SPACE, Lock
+from stoker.store.sql.transactions import database_faults
 
 _HOLDER = sa.text(
     "SELECT application_name, client_addr FROM pg_stat_activity JOIN pg_locks USING (pid)"

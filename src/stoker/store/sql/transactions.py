@@ -1,20 +1,30 @@
-"""Transactions that write."""
+"""Transactions, and faults of the database: conflicts, errors and missing responses.
+
+A conflict is retried. A fault that may pass is raised as StoreError, and a mistake in a statement
+or a value as it is. A request waits a few seconds for the database; background work waits as long
+as it takes.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import sqlalchemy as sa
 
-from stoker.store.sql.faults import database_faults
+from stoker.engine.model.interfaces import StoreError
+from stoker.kernel.request_scope import in_request
 from stoker.store.sql.postgresql import is_conflict
 
 Result = TypeVar("Result")
 
 _ATTEMPTS = 10
-_PAUSE = 0.05  # seconds
+_PAUSE = 0.05  # seconds after a conflict
 
 
 def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result]) -> Result:
@@ -35,5 +45,87 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
                 broken = error.connection_invalidated and not done and attempt == 0
                 if attempt + 1 == _ATTEMPTS or not (broken or is_conflict(error)):
                     raise
-        time.sleep(_PAUSE)  # Let the other one commit first. Otherwise they may conflict again.
+        # Let the other transaction finish first; without a pause they may conflict again.
+        time.sleep(_PAUSE)
     raise AssertionError
+
+
+# Codes of SQLite that the statement did not cause: the same one may succeed later.
+_PASSING_CODES = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_NOTADB,
+    }
+)
+
+
+@contextmanager
+def database_faults() -> Iterator[None]:
+    """Raise faults of the database as :class:`stoker.engine.model.interfaces.StoreError`."""
+    try:
+        yield
+    except (sa.exc.DBAPIError, sa.exc.TimeoutError, sqlite3.Error, OSError) as error:
+        if not _is_passing(error):
+            raise
+        first = str(error).partition("\n")[0][:300]
+        reason, is_full = f"the database failed: {first}", _is_full(error)
+        raise StoreError(reason, passing=True, is_full=is_full) from error
+
+
+_DISK_FULL = "53100"  # SQLSTATE of PostgreSQL
+
+
+def _is_full(error: Exception) -> bool:
+    """Return whether the disk of the database is full."""
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    code = getattr(cause, "sqlite_errorcode", None)
+    return (
+        (code is not None and (code & 0xFF) == sqlite3.SQLITE_FULL)
+        or getattr(cause, "sqlstate", None) == _DISK_FULL
+        or (isinstance(cause, OSError) and cause.errno == errno.ENOSPC)
+    )
+
+
+def _is_passing(error: Exception) -> bool:
+    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+    # SQLite reports mistakes in a statement as "operational", too; its code distinguishes them.
+    code = getattr(cause, "sqlite_errorcode", None)
+    if code is not None:
+        return (code & 0xFF) in _PASSING_CODES
+    if not isinstance(error, sa.exc.DBAPIError):
+        return True
+    return error.connection_invalidated or isinstance(
+        error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.InternalError
+    )
+
+
+PATIENCE = 5.0  # seconds that a request waits for the database
+
+
+class DatabaseTimeoutError(StoreError):
+    """The database did not respond in time for a request."""
+
+
+async def in_time(answer: Awaitable[Result]) -> Result:
+    """Return the response of the database.
+
+    Raises :class:`DatabaseTimeoutError` if a request waits too long. Background work waits without
+    a limit.
+    """
+    if not in_request():
+        return await answer
+    try:
+        async with asyncio.timeout(PATIENCE):
+            return await answer
+    except TimeoutError:
+        words = f"the database has not answered within {PATIENCE:g} s"
+        raise DatabaseTimeoutError(words, passing=True) from None

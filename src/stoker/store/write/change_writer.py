@@ -26,14 +26,14 @@ from stoker.engine.model.storage.changes import (
     PublicChange,
     records_of,
 )
+from stoker.kernel.errors import name_taken
 from stoker.store.ownership.acquire import Defer, take_new
-from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
-from stoker.store.sql.encryption import Cipher, EncryptOnce
-from stoker.store.write.names import Names, names_of_new
-from stoker.store.write.record_writer import put, write_records
+from stoker.store.sql.encryption import Cipher, Hashed
+from stoker.store.sql.postgresql import Lock, lock
+from stoker.store.write.record_writer import STATEMENTS, write_records
 from stoker.store.write.transaction_reader import SqlTransactionReader
 
 
@@ -92,8 +92,40 @@ def _adds_operation(change: PublicChange) -> bool:
 
     A new stack is not locked: no other transaction knows it yet.
     """
-    is_new = any(stack.id == change.stack_id for stack in records_of(change, Stack))
-    return not is_new and bool(records_of(change, Operation))
+    adds_operation = False
+    for record in change.puts:
+        if isinstance(record, Stack) and record.id == change.stack_id:
+            return False
+        adds_operation = adds_operation or isinstance(record, Operation)
+    return adds_operation
+
+
+_NAMES = InList(
+    sa.select(tables.stacks.c.live_name).where(
+        tables.stacks.c.project_id == sa.bindparam("project", None)
+    ),
+    tables.stacks.c.live_name,
+)
+
+
+def _names_in_use(connection: sa.Connection, changes: Sequence[Change]) -> set[tuple[str, str]]:
+    """Return the projects and names of live stacks, among those of new stacks."""
+    wanted = defaultdict[str, set[str]](set)
+    for change in changes:
+        if isinstance(change, PublicChange):
+            for project_id, name in _names_of_new(change):
+                wanted[project_id].add(name)
+    used = set()
+    for project_id, names in wanted.items():
+        for row in _NAMES.find(connection, names, project=project_id):
+            used.add((project_id, row["live_name"]))
+    return used
+
+
+def _names_of_new(change: PublicChange) -> list[tuple[str, str]]:
+    """Return the projects and names of new stacks. Nested stacks have no name of their own."""
+    new = records_of(change, Stack)
+    return [(stack.project_id, stack.name) for stack in new if stack.parent_id is None]
 
 
 class _Transaction:
@@ -106,38 +138,34 @@ class _Transaction:
         self._connection = connection
         self._changes = changes
         self._cipher = cipher
-        self._names: Names | None = None
+        self._names: set[tuple[str, str]] | None = None  # in use; read for the first new stack
         self._reader: SqlTransactionReader | None = None
         self._written: list[Change] = []
         self._records = defaultdict[type[AnyRecord], list[Any]](list)  # written ones by kind
 
     def refusal(self, change: PublicChange) -> Exception | None:
         """Return the error that rejects a change, or None."""
-        if names_of_new(change):
-            if self._names is None:
-                self._names = Names(self._connection, self._changes)
-            refused = self._names.refusal(change)
-            if refused is not None:
-                return refused
+        new = _names_of_new(change)
+        if new and self._names is None:
+            self._names = _names_in_use(self._connection, self._changes)
+        for project_id, name in new:
+            if (project_id, name) in (self._names or ()):
+                return name_taken(name)
         if change.guards:
+            if self._reader is None:
+                self._reader = SqlTransactionReader(
+                    self._connection, self._cipher, self.unwritten, self.flush
+                )
             try:
-                reader = self._reader_for_guards()
                 for guard in change.guards:
-                    guard(reader)
+                    guard(self._reader)
             except (StoreError, sa.exc.SQLAlchemyError):
                 raise
             except Exception as refused:  # noqa: BLE001 - the caller that waits for it gets it
                 return refused
         if self._names is not None:
-            self._names.use(change)
+            self._names.update(new)
         return None
-
-    def _reader_for_guards(self) -> SqlTransactionReader:
-        if self._reader is None:
-            self._reader = SqlTransactionReader(
-                self._connection, self._cipher, self.unwritten, self.flush
-            )
-        return self._reader
 
     def flush(self) -> None:
         """Write the allowed changes, except events and messages."""
@@ -151,16 +179,56 @@ class _Transaction:
     def finish(self, outbox: SqlOutbox, defer: Defer | None) -> None:
         """Write the remaining changes, then messages and events."""
         self.flush()
-        connection, events = self._connection, self._records[Event]
-        if events or self._records[Message]:
-            stacks = {stack.id: stack for stack in self._records[Stack]}
-            outbox.add(connection, events, stacks, self._records[Message], self._cipher)
+        connection = self._connection
+        events, messages = self._records[Event], self._records[Message]
+        if events or messages:
+            outbox.add(connection, events, messages, self._records[Stack], self._cipher)
         if defer is not None:
             defer(connection, self._written, outbox.has_news)
-        # Write events last. A transaction with the lock of the event numbers must not wait for
-        # other locks, because all other writers wait for it.
+        # Clients that have read an event ask for later ones, so events must appear in the order of
+        # their numbers. Write events last. A transaction with the lock of the event numbers must
+        # not wait for other locks, because all other writers wait for it.
         if events:
-            lock_event_numbers(connection)
-            put(connection, Event, events, self._cipher)
+            lock(connection, Lock.NUMBERS)
+            STATEMENTS[Event].put(connection, events, self._cipher)
         if defer is None:
-            take_new(connection, self._written)
+            acquiring = [change for change in self._written if change.acquires]
+            if acquiring:
+                take_new(connection, acquiring)
+
+
+class EncryptOnce:
+    """Encrypts each value of a transaction once.
+
+    A resource and its events share their properties, and the inputs of nested stacks their
+    templates. Values are recognized by their identity; a reference to each keeps its id from being
+    used for another.
+    """
+
+    def __init__(self, cipher: Cipher) -> None:
+        self._cipher = cipher
+        self.contents = cipher.contents
+        self._encrypted: dict[int, tuple[Any, str]] = {}
+        self._hashed: dict[int, tuple[Any, Hashed]] = {}
+
+    def encrypt(self, value: Any) -> str:
+        """Return the encrypted text."""
+        known = self._encrypted.get(id(value))
+        if known is None:
+            known = self._encrypted[id(value)] = (value, self._cipher.encrypt(value))
+        return known[1]
+
+    def hashed(self, value: Any) -> Hashed:
+        """Return the SHA-256 of the plain text, and a function that encrypts it."""
+        known = self._hashed.get(id(value))
+        if known is None:
+            known = self._hashed[id(value)] = (value, self._cipher.hashed(value))
+        return known[1]
+
+    def decrypt(self, text: str) -> Any:
+        """Return the decrypted value."""
+        return self._cipher.decrypt(text)
+
+    def decrypt_content(self, text: str) -> tuple[Any, int]:
+        """Return the value of a content, and the length of its JSON text."""
+        return self._cipher.decrypt_content(text)

@@ -12,9 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Action, Event, Status
-from stoker.store.records.content_rows import lock_event_numbers
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema.tables import OPEN, events, operations, resources, stacks
+from stoker.store.sql.postgresql import Lock, lock
 
 
 def give_up(
@@ -51,9 +51,9 @@ def give_up(
         told.insert(0, {**event, "resource_id": row.id})
     connection.execute(resources.update().where(*under_way).values(status="FAILED", reason=reason))
     if told:
-        lock_event_numbers(connection)
+        lock(connection, Lock.NUMBERS)
         connection.execute(events.insert(), told)
-        outbox.tell_of(connection, [_record(event) for event in told])
+        outbox.add(connection, [_record(event) for event in told])
 
 
 def _record(row: dict[str, Any]) -> Event:

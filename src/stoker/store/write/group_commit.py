@@ -18,7 +18,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import repeat
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -32,8 +34,7 @@ from stoker.store.records.outbox import SqlOutbox
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.runners import Runner
-from stoker.store.sql.timeouts import DatabaseTimeoutError, in_time
-from stoker.store.sql.transactions import in_transaction
+from stoker.store.sql.transactions import DatabaseTimeoutError, in_time, in_transaction
 from stoker.store.write.change_writer import write
 
 _LATELY = 1.0  # seconds for which the duration of a transaction predicts that of the next one
@@ -59,6 +60,8 @@ class _Entry:
     # Set once the caller got this error; the entry is dropped if it has not started.
     too_late: DatabaseTimeoutError | None = None
 
+
+_SINCE = attrgetter("since")
 
 # The result of an entry, or the error if nothing was written.
 Verdict = tuple[Any, Exception | None]
@@ -186,26 +189,17 @@ class GroupCommit:
                 break
             entries = self._pending.pop(project_id)
             share = room if alone or not project_id else min(SHARE, room)
-            some = [entries.popleft() for _ in range(min(share, len(entries)))]
-            self._behind.add(project_id, len(some))
-            batch += some
+            count = min(share, len(entries))
+            batch += [entries.popleft() for _ in range(count)]
+            self._behind.add(project_id, count)
             if entries:
                 self._pending[project_id] = entries
         return batch
 
     async def _write(self, batch: list[_Entry]) -> None:
-        def transaction() -> list[Verdict]:
-            try:
-                return self._transact(batch)
-            except StoreError:
-                raise
-            except Exception:  # noqa: BLE001 - the change that caused it gets it
-                # An entry that cannot be written must not fail the others of its transaction.
-                return [self._transact_alone(entry) for entry in batch]
-
-        begun_at, self._since = time.monotonic(), min(entry.since for entry in batch)
+        begun_at, self._since = time.monotonic(), min(batch, key=_SINCE).since
         try:
-            verdicts: list[Verdict] = await self._runner.write(transaction)
+            verdicts: list[Verdict] = await self._runner.write(partial(self._transact, batch))
         except Exception as error:  # noqa: BLE001 - all waiting callers must get it
             verdicts = [(None, error)] * len(batch)
         self.transactions += 1
@@ -223,39 +217,58 @@ class GroupCommit:
             if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
                     observer.committed(entry.what, certain=certain)
-        self.outbox.tell()
+        if self.outbox.has_news:
+            self.outbox.tell()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
-        """Run a batch in one transaction.
+        """Carry out a batch in one transaction, or each entry in its own after an error.
 
-        Acquisitions of stacks come first, then other work, then changes.
+        Runs on the writing thread.
         """
+        try:
+            return in_transaction(self._engine, partial(self._carry_out, batch))
+        except StoreError:
+            raise
+        except Exception:  # noqa: BLE001 - the caller of the entry that failed gets it
+            # An entry that cannot be written must not fail the others of its transaction.
+            return [self._transact_alone(entry) for entry in batch]
 
-        def everything(connection: sa.Connection) -> list[Verdict]:
-            verdicts: dict[int, Verdict] = {}
-            changes: dict[int, Change] = {}
-            takes: list[tuple[int, str]] = []
-            works: dict[int, Callable[[sa.Connection], Any]] = {}
-            for n, entry in enumerate(batch):
-                if entry.too_late:
-                    verdicts[n] = None, entry.too_late
-                elif isinstance(entry.what, Change):
-                    changes[n] = entry.what
-                elif isinstance(entry.what, AcquireRequest):
-                    takes.append((n, entry.what.stack_id))
-                else:
-                    works[n] = entry.what
-            if takes:
-                verdicts.update(self._taken(connection, takes))
-            for n, work in works.items():
-                verdicts[n] = _worked(connection, work)
-            if changes:
-                some = list(changes.values())
-                written = write(connection, some, self._cipher, self.outbox, self._defer)
-                verdicts.update(zip(changes, zip(repeat(None), written), strict=True))
-            return list(map(verdicts.__getitem__, range(len(batch))))
+    def _transact_alone(self, entry: _Entry) -> Verdict:
+        work = partial(self._carry_out, [entry])
+        try:
+            try:
+                [verdict] = in_transaction(self._engine, work)
+            except sa.exc.IntegrityError:
+                # Another transaction took the name at the same time: the second try reports it.
+                [verdict] = in_transaction(self._engine, work)
+        except Exception as error:  # noqa: BLE001 - the waiting caller must get it
+            return None, error
+        return verdict
 
-        return in_transaction(self._engine, everything)
+    def _carry_out(self, batch: list[_Entry], connection: sa.Connection) -> list[Verdict]:
+        """Acquire stacks, run other work, then write the changes."""
+        verdicts: dict[int, Verdict] = {}
+        changes: dict[int, Change] = {}
+        takes: list[tuple[int, str]] = []
+        works: dict[int, Callable[[sa.Connection], Any]] = {}
+        for n, entry in enumerate(batch):
+            if entry.too_late:
+                verdicts[n] = None, entry.too_late
+            elif isinstance(entry.what, Change):
+                changes[n] = entry.what
+            elif isinstance(entry.what, AcquireRequest):
+                takes.append((n, entry.what.stack_id))
+            else:
+                works[n] = entry.what
+        if takes:
+            verdicts.update(self._taken(connection, takes))
+        for n, work in works.items():
+            verdicts[n] = _worked(connection, work)
+        if changes:
+            some = list(changes.values())
+            written = write(connection, some, self._cipher, self.outbox, self._defer)
+            verdicts.update(zip(changes, zip(repeat(None), written), strict=True))
+        return list(map(verdicts.__getitem__, range(len(batch))))
 
     def _taken(
         self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
@@ -266,17 +279,6 @@ class GroupCommit:
             found = take(connection, together, self._cipher)
             yield from ((n, (found.get(stack_id), None)) for stack_id, n in together.items())
             takes = [(n, stack_id) for n, stack_id in takes if together[stack_id] != n]
-
-    def _transact_alone(self, entry: _Entry) -> Verdict:
-        try:
-            try:
-                [verdict] = self._transact([entry])
-            except sa.exc.IntegrityError:
-                # Another transaction took the name at the same time: the second try reports it.
-                [verdict] = self._transact([entry])
-        except Exception as error:  # noqa: BLE001 - the waiting caller must get it
-            return None, error
-        return verdict
 
 
 def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> Verdict:

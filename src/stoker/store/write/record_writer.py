@@ -26,7 +26,7 @@ from stoker.store.records.exports import put_exports
 from stoker.store.records.inputs import put_inputs
 from stoker.store.schema.columns import RecordTable
 from stoker.store.schema.tables import RECORDS
-from stoker.store.sql.bulk import Delete, Insert, Trim
+from stoker.store.sql.compiled import Delete, Insert, Trim
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.rows import to_row
 
@@ -72,14 +72,7 @@ class _Statements:
             delete.execute(connection, ids)
 
 
-_STATEMENTS = {kind: _Statements(kind, stored) for kind, stored in RECORDS.items()}
-
-
-def put(
-    connection: sa.Connection, kind: type[AnyRecord], records: Sequence[Any], cipher: Cipher
-) -> None:
-    """Write records of one kind."""
-    _STATEMENTS[kind].put(connection, records, cipher)
+STATEMENTS = {kind: _Statements(kind, stored) for kind, stored in RECORDS.items()}
 
 
 def write_records(connection: sa.Connection, changes: Iterable[Change], cipher: Cipher) -> Puts:
@@ -99,9 +92,9 @@ def write_records(connection: sa.Connection, changes: Iterable[Change], cipher: 
             continue
         own_way = _OWN_WAY.get(kind)
         if own_way is None:
-            _STATEMENTS[kind].put(connection, puts[kind], cipher)
+            STATEMENTS[kind].put(connection, puts[kind], cipher)
         else:
             own_way(connection, puts[kind], cipher)
     for kind in sorted(drops, key=_ORDER.__getitem__):
-        _STATEMENTS[kind].drop(connection, drops[kind])
+        STATEMENTS[kind].drop(connection, drops[kind])
     return puts

@@ -93,15 +93,19 @@ class SqlTransactionReader(
 
     def count_stacks(self, project_id: str) -> int:
         """Return the number of live stacks; lock the project against new ones."""
-        if any(isinstance(change, OwnerChange) for change in self._unwritten):
-            self.settle()  # One of them may end a stack.
+        for change in self._unwritten:
+            if isinstance(change, OwnerChange):
+                self.settle()  # It may end a stack.
+                break
         if project_id not in self._counts:
             queries.lock_project(self._transaction, project_id)
             live = found(self._transaction, _LIVE, project=project_id)
             self._counts[project_id] = live[0]["count"]
-        new = (stack for change in self._unwritten for stack in records_of(change, Stack))
-        unwritten = (stack.project_id for stack in new if stack.parent_id is None)
-        return self._counts[project_id] + sum(owner == project_id for owner in unwritten)
+        new = 0
+        for change in self._unwritten:
+            for stack in records_of(change, Stack):
+                new += stack.parent_id is None and stack.project_id == project_id
+        return self._counts[project_id] + new
 
     def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
         """Return whether credentials can be used. A trust of this service is locked."""
