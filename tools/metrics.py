@@ -112,18 +112,67 @@ def _is_patch(called: ast.expr) -> bool:
     return ast.unparse(called) in ("monkeypatch.setattr", "monkeypatch.delattr", "patch")
 
 
+ClassName = tuple[str, str]  # module and class
+
+
+class Classes:
+    """All classes, with the members that they have or inherit."""
+
+    def __init__(self, modules: Iterable[Module]) -> None:
+        modules = list(modules)
+        self.nodes: dict[ClassName, ast.ClassDef] = {
+            (module.name, node.name): node for module in modules for node in module.classes
+        }
+        self._imported = {module.name: dict(_imported(module)) for module in modules}
+
+    def members(self, name: ClassName) -> set[str]:
+        """Return the names of methods and attributes of a class."""
+        node = self.nodes[name]
+        found = {method.name for method in methods_of(node)}
+        for entry in node.body:
+            if isinstance(entry, ast.Assign):
+                found |= {target.id for target in entry.targets if isinstance(target, ast.Name)}
+        for part in ast.walk(node):
+            if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                found.add(part.target.id)
+            elif isinstance(part, ast.Attribute) and _is_self(part.value):
+                found.add(part.attr)
+        for base in node.bases:
+            parent = self._named(name[0], ast.unparse(base).partition("[")[0])
+            if parent in self.nodes and parent != name:
+                found |= self.members(parent)
+        return found
+
+    def _named(self, module: str, name: str) -> ClassName:
+        """Return the class of a name in a module, which may import it, also through others."""
+        while (module, name) not in self.nodes and name in self._imported.get(module, {}):
+            module, name = self._imported[module][name]
+        return module, name
+
+
+def _is_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _imported(module: Module) -> Iterator[tuple[str, ClassName]]:
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                yield alias.asname or alias.name, (node.module, alias.name)
+
+
 def protocols(modules: Iterable[Module]) -> str:
     """Protocols, and those whose methods a single class of the sources has.
 
     A class implements a Protocol if it, or a class above it, has a member for each of the
     Protocol's. Other Protocols do not count as implementations, nor do doubles in tests.
     """
-    classes = {node.name: node for module in modules for node in module.classes}
-    members = {name: _members(node, classes) for name, node in classes.items()}
-    ours = {name for name, node in classes.items() if _is_protocol(node)}
+    classes = Classes(modules)
+    members = {name: classes.members(name) for name in classes.nodes}
+    ours = {name for name, node in classes.nodes.items() if _is_protocol(node)}
     asked = {name: {m for m in members[name] if not m.startswith("__")} for name in ours}
     single = sum(
-        sum(asked[name] <= members[other] for other in classes.keys() - ours) == 1
+        sum(asked[name] <= members[other] for other in members.keys() - ours) == 1
         for name in ours
         if asked[name]
     )
@@ -132,20 +181,6 @@ def protocols(modules: Iterable[Module]) -> str:
 
 def _is_protocol(node: ast.ClassDef) -> bool:
     return any(ast.unparse(base).partition("[")[0] == "Protocol" for base in node.bases)
-
-
-def _members(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> set[str]:
-    found = {method.name for method in methods_of(node)}
-    for entry in ast.walk(node):
-        if isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name):
-            found.add(entry.target.id)
-        elif isinstance(entry, ast.Attribute) and ast.unparse(entry.value) == "self":
-            found.add(entry.attr)
-    for base in node.bases:
-        parent = classes.get(ast.unparse(base).partition("[")[0])
-        if parent is not None and parent is not node:
-            found |= _members(parent, classes)
-    return found
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
