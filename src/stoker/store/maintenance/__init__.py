@@ -1,1 +1,1 @@
-"""Purging, copying, inspecting and encrypting a database anew."""
+"""Purges, copies, inspects and re-encrypts databases."""

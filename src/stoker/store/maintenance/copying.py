@@ -1,4 +1,4 @@
-"""Copies a database into an empty one, of another kind perhaps: all of it, or nothing.
+"""Copies a database into an empty one, perhaps of another kind: completely or not at all.
 
 Encrypted texts are copied unchanged; the keys are not copied.
 """
@@ -16,18 +16,16 @@ from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.postgresql import Lock, let_rest, lock, place_of, telling_where
 from stoker.store.sql.transactions import database_faults
 
-_AT_ONCE = 100
-"""Rows in memory."""
-_DOCUMENTS_AT_ONCE = 4
-"""Rows of contents, which may be long."""
+_AT_ONCE = 100  # rows in memory
+_DOCUMENTS_AT_ONCE = 4  # rows of contents, which may be long
+# Rows of users, for tables that have other rows even in a new database.
 _ROWS_OF_USERS = {tables.marks: sa.select(tables.marks).where(tables.marks.c.name != SCHEMA_MARK)}
-"""Where a new database has rows as well."""
 
 
 def copy(source: sa.URL, target: str) -> int:
-    """Copy all rows of a database of this release; how many there are.
+    """Copy all rows of a database of this release; return their number.
 
-    Raises :class:`UnusableDatabaseError` where the target has rows, or a service uses one of the
+    Raises :class:`UnusableDatabaseError` if the target has rows, or if a service uses one of the
     two.
     """
     with contextlib.ExitStack() as closing:
@@ -43,7 +41,7 @@ def copy(source: sa.URL, target: str) -> int:
         closing.enter_context(telling_where(into.url))
         with of_one_moment(out_of).connect() as reading, into.begin() as writing:
             for connection in (reading, writing):
-                let_rest(connection)  # each does while the other one works
+                let_rest(connection)  # each waits while the other one works
             lock(writing, Lock.SCHEMA)
             _require_empty(writing, into.url)
             writing.execute(tables.marks.delete())  # the source has its own
@@ -77,7 +75,7 @@ def _copy(table: sa.Table, reading: sa.Connection, writing: sa.Connection) -> in
 
 
 def _go_on_counting(table: sa.Table, column: sa.Column[int], connection: sa.Connection) -> None:
-    """Let the next number be one that no row has."""
+    """Set the next number to one that no row has."""
     sequence = sa.func.pg_get_serial_sequence(table.name, column.name)
     last = sa.func.max(column)
     connection.execute(

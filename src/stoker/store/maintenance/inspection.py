@@ -1,4 +1,4 @@
-"""Looks at a database without opening it for the service: its revision, its health, a copy."""
+"""Inspects a database without opening it for the service: its revision, its health, a copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.store.sql.postgresql import telling_where
 
 
 class Inspection:
-    """A database as it is; nothing in it is changed."""
+    """A database, which is only read."""
 
     def __init__(self, url: str | None, data_dir: Path) -> None:
         self.url = require_supported(url or f"sqlite:///{data_dir / 'stoker.db'}")
@@ -27,7 +27,7 @@ class Inspection:
         return Path(str(self.url.database)) if is_file else None
 
     def revision(self) -> str | None:
-        """The revision of its schema; None for an empty database."""
+        """Return the revision of its schema; None for an empty database."""
         engine = sa.create_engine(self.url) if self._file else engine_for(self.url)
         try:
             with telling_where(self.url), engine.connect() as connection:
@@ -39,7 +39,7 @@ class Inspection:
             engine.dispose()
 
     def faults(self) -> list[str]:
-        """What is wrong with it, in sentences."""
+        """Return its faults as sentences."""
         revision = self.revision()
         said = []
         if revision is None:
@@ -54,8 +54,9 @@ class Inspection:
         return said
 
     def back_up(self, target: Path) -> None:
-        """Copy a database that is a file, whole, while it is in use. Raises
-        UnusableDatabaseError.
+        """Copy the file of a database completely while it is in use.
+
+        Raises UnusableDatabaseError.
         """
         if self._file is None:
             raise UnusableDatabaseError("it is not a file; back it up with pg_dump")

@@ -13,8 +13,7 @@ from stoker.store.maintenance.tidying import ID_AND_CONTENTS, drop_inputs
 from stoker.store.schema import tables
 from stoker.store.sql.rows import dicts
 
-STACKS_AT_ONCE = 2
-"""With a thousand events each."""
+STACKS_AT_ONCE = 2  # these may have a thousand events each
 EVENTS_AT_ONCE = 2_000
 OPERATIONS_AT_ONCE = 500
 
@@ -29,9 +28,9 @@ _BEFORE: sa.BindParameter[float] = sa.bindparam("before")
 
 
 def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]]:
-    """Stacks that were deleted before a time, the first ones first.
+    """Return the query for stacks that were deleted before a time, the earliest first.
 
-    A nested stack stays while a snapshot of the stack around it may bring it back.
+    A nested stack stays while a snapshot of a stack above it may restore it.
     """
     stacks, parts = tables.stacks.c, tables.snapshot_parts.c
     kept = sa.exists().where(parts.nested_id == stacks.id)
@@ -60,7 +59,7 @@ def _oldest_events() -> sa.Select[tuple[int]]:
 
 
 def _old_operations() -> sa.Delete:
-    """Old operations that have ended, but for those that one which has not ended refers to."""
+    """Return the delete of old ended operations, except those that an open one refers to."""
     operations = tables.operations
     is_open = operations.c.status.in_(tables.OPEN)
     first = (
@@ -90,7 +89,7 @@ _OLD_EVENTS = tables.events.delete().where(tables.events.c.number.in_(_oldest_ev
 def deleted_stacks(
     connection: sa.Connection, before: float, project_id: str | None = None
 ) -> Sequence[str]:
-    """The ids of a bite of stacks that were deleted before a time, of one project or of all."""
+    """Return the ids of some stacks that were deleted before a time, of one project or of all."""
     values = {"before": before, "project": project_id}
     if project_id is None:
         return [row.id for row in connection.execute(_DELETED_STACKS, {"before": before})]
@@ -110,7 +109,7 @@ def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
 
 
 def purge_history(connection: sa.Connection, before: float) -> int:
-    """Delete a bite of the events and ended operations that are older than a time; how many."""
+    """Delete some events and ended operations that are older than a time; return their number."""
     old = {"before": before}
     return sum(
         connection.execute(statement, old).rowcount for statement in (_OLD_EVENTS, _OLD_OPERATIONS)

@@ -22,8 +22,7 @@ from stoker.store.sql.runners import Runner
 from stoker.store.sql.transactions import database_faults, in_transaction
 
 ROWS_AT_ONCE = 40
-_DOCUMENTS_AT_ONCE = 4
-"""Rows of contents, which may be long."""
+_DOCUMENTS_AT_ONCE = 4  # rows of contents, which may be long
 _DONE = "reencrypted"
 
 
@@ -54,8 +53,7 @@ def _places() -> Iterator[_Place]:
             yield _Place(table, next(iter(table.primary_key)), columns, ROWS_AT_ONCE)
 
 
-PLACES = tuple(_places())
-"""All that is encrypted, but for the note which key counts."""
+PLACES = tuple(_places())  # everything that is encrypted, except the record of the current key
 
 
 class Reencryption:
@@ -72,7 +70,7 @@ class Reencryption:
 
     @property
     def is_under_way(self) -> bool:
-        """Return whether something may be left, as far as this process has looked."""
+        """Return whether texts of earlier keys may be left, as far as this process knows."""
         return self._for == self._cipher.newest and self._place < len(PLACES)
 
     async def bite(self) -> bool:
@@ -97,7 +95,7 @@ class Reencryption:
 
     @property
     def newest(self) -> str:
-        """The id of the newest key."""
+        """Return the id of the newest key."""
         return self._cipher.newest
 
     def _look(self, place: _Place, after: Any) -> tuple[list[_Renewed], Any]:

@@ -11,30 +11,29 @@ from stoker.store.schema.tables import OPEN, contents, event_sinks, imports, inp
 from stoker.store.sql.compiled import found, prepared
 from stoker.store.sql.rows import Row
 
-OPERATIONS_KEPT = 20
-"""Ended operations of a stack that are kept."""
+OPERATIONS_KEPT = 20  # ended operations of a stack
 _CONTENTS = (inputs.c.template, inputs.c.text, inputs.c.environment, inputs.c.files)
-ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)
-"""What :func:`drop_inputs` has to know of inputs."""
-# as text: SQLAlchemy takes longer to put such statements together than they take to execute, and
-# the first change of a stack in each process would wait for that
+ID_AND_CONTENTS = sa.select(inputs.c.id, *_CONTENTS)  # columns that `drop_inputs` needs
+# As text: SQLAlchemy takes longer to build such statements than the database to execute them, and
+# the first change of a stack in each process would wait for that.
+# Deletes ended operations of a stack, except the newest and those that others refer to.
 _OLD_OPERATIONS = sa.text(
     f"DELETE FROM operations WHERE stack_id = :stack AND status NOT IN {OPEN}"  # noqa: S608 - only constants
     " AND number <= (SELECT number FROM operations WHERE stack_id = :stack"
     " ORDER BY number DESC LIMIT 1 OFFSET :operations)"
-    # part of an operation of the parent, which looks at it while that is under way
+    # A part of an operation on the parent, which reads it until its end.
     " AND (parent_operation IS NULL"
     " OR parent_operation NOT IN"
     f" (SELECT id FROM operations WHERE status IN {OPEN}))"
     " AND id NOT IN (SELECT cancels FROM operations"
     f" WHERE status IN {OPEN} AND cancels IS NOT NULL)"
 )
-"""Ended operations of a stack, but for the newest ones and those that others still refer to."""
+# Inputs that neither the stack, nor a snapshot, nor an open operation refers to.
 _OLD_INPUTS = sa.text(
     "SELECT id, template, text, environment, files FROM inputs"  # noqa: S608 - only constants
     " WHERE stack_id = :stack AND id NOT IN ("
     "SELECT input_id FROM stacks WHERE id = :stack"
-    # what the stack last fully was, which a failed change can be rolled back to
+    # The last complete state, to which a failed change can be rolled back.
     " UNION ALL SELECT good_input_id FROM stacks WHERE id = :stack AND good_input_id IS NOT NULL"
     " UNION ALL SELECT input_id FROM snapshots WHERE stack_id = :stack"
     " UNION ALL SELECT input_id FROM operations"
@@ -45,19 +44,18 @@ _OLD_INPUTS = sa.text(
     " AND id IN (SELECT cancels FROM operations"
     f" WHERE stack_id = :stack AND status IN {OPEN}))"
 )
-"""Inputs that neither the stack, nor a snapshot, nor an open operation refers to."""
 _OLD_EVENTS = sa.text(
     "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT number FROM events"
     " WHERE stack_id = :stack ORDER BY number DESC LIMIT 1 OFFSET :events)"
 )
+# Deletes the oldest events of a stack: those older than the newest events of ``size`` bytes.
 _LARGE_EVENTS = sa.text(
     "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT max(number) FROM"
     " (SELECT number, sum(size) OVER (ORDER BY number DESC) AS newer FROM events"
     " WHERE stack_id = :stack) AS summed WHERE newer > :size)"
 )
-"""Deletes the oldest events of a stack: those older than the newest events of ``size`` bytes."""
-EVENTS_SIZE = 64 * 1024 * 1024
-"""Bytes of the properties in the events of a stack that are kept, as they are stored."""
+EVENTS_SIZE = 64 * 1024 * 1024  # stored bytes of properties in the kept events of a stack
+# Those of the contents that an input still has. Each of its columns has its own index.
 _USED = sa.text(
     "SELECT hash FROM contents WHERE hash IN :hashes"
     " AND EXISTS (SELECT 1 FROM inputs WHERE template = contents.hash)"
@@ -68,7 +66,6 @@ _USED = sa.text(
     " UNION SELECT hash FROM contents WHERE hash IN :hashes"
     " AND EXISTS (SELECT 1 FROM inputs WHERE files = contents.hash)"
 ).bindparams(sa.bindparam("hashes", expanding=True))
-"""Those of the contents that an input still has; each of its columns has an index of its own."""
 
 
 def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
@@ -83,7 +80,7 @@ def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
 
 
 def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:
-    """Delete inputs, given with id and contents, and contents that no other input has."""
+    """Delete inputs, given by id and contents, and contents that no other input has."""
     if not gone:
         return
     ids = [row["id"] for row in gone]

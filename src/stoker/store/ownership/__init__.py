@@ -1,1 +1,1 @@
-"""Which engine works on which stack."""
+"""Ownership of stacks by engines."""

@@ -1,8 +1,8 @@
-"""Take-overs of stacks, and the count of those without progress.
+"""Acquisitions of stacks, and the count of those without progress.
 
-A stack whose operation kills its engine, or makes every driver fail, is taken over again and again.
+A stack whose operation kills its engine, or makes every driver fail, is acquired again and again.
 Its operation makes no progress: no event of a resource or of the stack is written between two
-take-overs. If only the engine was killed, there is progress.
+acquisitions. If only the engine was killed, there is progress.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", None, sa.Stri
 
 
 def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]) -> Any:
-    # signals come whether or not anybody drives the stack
+    # Signals arrive even if no engine drives the stack.
     last = (
         sa.select(events.c.number)
         .where(events.c.stack_id == stack, events.c.action != "SIGNAL")
@@ -41,7 +41,7 @@ def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]
         stacks.c.taken_for == foremost,
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
-    # one statement: two that take at the same time must not be given the same fencing token
+    # In one statement, so that two concurrent acquisitions get different fencing tokens.
     return (
         stacks.update()
         .where(stacks.c.id == stack)
@@ -60,7 +60,10 @@ def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]
 
 
 def _taking_all() -> Any:
-    """The same for a list of stacks. Everybody locks them in the order of their ids."""
+    """Return the same for a list of stacks.
+
+    All transactions lock them in the order of their ids.
+    """
     lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "foremost"))
     given = sa.func.unnest(*lists).table_valued("stack", "foremost").render_derived("given")
     held = sa.select(given).join(stacks, stacks.c.id == given.c.stack).order_by(stacks.c.id)
@@ -72,19 +75,18 @@ _TAKE, _TAKE_ALL = _taking(_STACK, _FOREMOST), _taking_all()
 _TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
 
 
+# Requests turns for the stacks of written changes, and notifies of messages if there are any.
 Defer = Callable[[sa.Connection, Sequence[Change], bool], None]
-"""Has stacks driven that many engines share: changes that were written, and whether messages are
-to leave."""
 
 
 class AcquireRequest(Struct, frozen=True):
-    """Taking a stack over, which is done together with others."""
+    """The acquisition of a stack, which shares a transaction with others."""
 
     stack_id: str
 
 
 def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
-    """Acquire the new stacks that changes bring with their operations."""
+    """Acquire the new stacks of changes, together with their operations."""
     new = []
     for change in changes:
         for stack_id in change.acquires:
@@ -97,9 +99,9 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
 def take(
     connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher
 ) -> dict[str, AcquiredStack]:
-    """Raise the fencing token of each that has something to do; returns these, by id.
+    """Raise the fencing token of each stack with an open operation; return these by id.
 
-    To take another one over would disturb who relies on its rest.
+    A higher token of another stack would disturb those that rely on its rest.
     """
     queues = queries.QUEUE.find(connection, set(stack_ids))
     wanted = [stack_id for stack_id in sorted(queues) if queues[stack_id]]
@@ -120,7 +122,7 @@ def _first_operations(
 ) -> dict[str, tuple[Operation, Input | None]]:
     """Return operations with their inputs, by stack, except unreadable ones.
 
-    A separate read of those raises the reason.
+    A separate read of those raises an error with the reason.
     """
     operations = reads.OPERATION.find(connection, ids)
     given = [row for some in operations.values() for row in some]
@@ -139,7 +141,7 @@ def _first_operations(
 
 
 def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
-    """Take stacks: on a server with one statement, as each is a round trip."""
+    """Acquire stacks: on a server with one statement, because each costs a round trip."""
     if connection.dialect.name == "sqlite":
         prepared(connection, _TAKE).execute(connection, *named)
     else:
@@ -153,12 +155,12 @@ def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
 
 
 def count(connection: sa.Connection, stack: Stack) -> None:
-    """One more. Raises FencedError."""
+    """Count one more acquisition. Raises FencedError."""
     _set(connection, stack, take_ups=stacks.c.take_ups + 1)
 
 
 def forget(connection: sa.Connection, stack: Stack) -> None:
-    """None so far. Raises FencedError."""
+    """Reset the count. Raises FencedError."""
     _set(connection, stack, take_ups=0)
 
 

@@ -1,4 +1,4 @@
-"""State that processes share which work on one database."""
+"""State that is shared by the processes of one database."""
 
 from __future__ import annotations
 

@@ -20,20 +20,18 @@ from stoker.store.sql.session_lock import SessionLock
 
 log = Log(__name__)
 
-PATIENCE = 5.0
-"""Seconds for which an engine that has just ended may still have the lock."""
-EVERY = 5.0
-"""Seconds between two checks of the lock."""
+PATIENCE = 5.0  # seconds for which an engine that has just ended may still have the lock
+EVERY = 5.0  # seconds between two checks of the lock
 
 
 class EngineLock:
     """The lock of one process. All methods may be called for any database."""
 
     def __init__(self, database: sa.Engine, *, shared: bool = False) -> None:
-        """``shared`` is for processes of an installation with many."""
+        """``shared`` is for one of several processes of an installation."""
         self._database = database
-        # A service of an earlier release holds only the first lock, and may run beside engines
-        # that share the work, which replace it.
+        # A service of an earlier release holds only the first lock. It may run at the same time as
+        # engines that share the work, which replace it.
         locks = (Lock.MEMBERS,) if shared else (Lock.ENGINE, Lock.MEMBERS)
         self._lock = SessionLock(database, locks, shared=shared)
         self._looking = threading.Lock()
@@ -44,7 +42,7 @@ class EngineLock:
         return self._database.dialect.name == "postgresql"
 
     def acquire(self, patience: float = PATIENCE) -> None:
-        """Take the lock. Raises :class:`UnusableDatabaseError` where another engine keeps it."""
+        """Acquire the lock. Raises :class:`UnusableDatabaseError` if another engine keeps it."""
         deadline = time.monotonic() + patience
         while self._is_needed:
             try:
@@ -56,9 +54,9 @@ class EngineLock:
         return None
 
     def hold(self) -> None:
-        """Make sure that the lock is ours still, or again after its connection was lost.
+        """Check that this process has the lock; acquire it again after a broken connection.
 
-        Raises UnusableDatabaseError where another engine has it, and StoreError.
+        Raises UnusableDatabaseError if another engine has it, and StoreError.
         """
         with self._looking:
             # A thread may still check after the end of the service. The lock would not be released.
@@ -69,7 +67,7 @@ class EngineLock:
                 )
 
     async def lost(self, every: float = EVERY) -> str:
-        """Return once another engine has the lock: the reason, in words."""
+        """Wait until another engine has the lock; return the reason in words."""
         while self._is_needed:
             await asyncio.sleep(every)
             try:
@@ -82,13 +80,13 @@ class EngineLock:
         raise AssertionError
 
     def release(self) -> None:
-        """Let others have it, for good."""
+        """Release the lock permanently."""
         with self._looking:
             self._released = True
             self._lock.release()
 
     def _take(self) -> None:
-        """Try once."""
+        """Try to acquire the lock once."""
         if not self._lock.take():
             raise UnusableDatabaseError(
                 f"a service uses the database {place_of(self._database.url)} already"

@@ -1,4 +1,4 @@
-"""The engines of a database, and the clock that all of them go by."""
+"""The engines of a database, and the clock that all of them use."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from stoker.store.sql.runners import Runner, ThreadRunner
 from stoker.store.sql.transactions import in_time, in_transaction
 
 _NOW = sa.text("SELECT extract(epoch FROM clock_timestamp())")
-DOWN_AFTER = 15.0
-"""Seconds without a report after which an engine is shown as down."""
+DOWN_AFTER = 15.0  # seconds without a report after which an engine is shown as down
 
 
 class EngineRecord(Struct, frozen=True):
-    """One engine, as last reported."""
+    """The last report of an engine."""
 
     id: str
     host: str
@@ -31,7 +30,7 @@ class EngineRecord(Struct, frozen=True):
     updated_at: float
 
     def is_up(self, now: float) -> bool:
-        """Return whether it has reported lately."""
+        """Return whether it has reported recently."""
         return self.updated_at > now - DOWN_AFTER
 
 
@@ -43,7 +42,7 @@ class SqlEngines:
         self._runner = runner
 
     async def tell(self, own: EngineRecord) -> None:
-        """The engine is up."""
+        """Record that the engine is up."""
         values = {
             "id": own.id,
             "host": own.host,
@@ -61,11 +60,14 @@ class SqlEngines:
         await self._runner.write(lambda: in_transaction(self._engine, write))
 
     async def leave(self, engine_id: str) -> None:
-        """The engine ends in order; one that does not is seen as down until it is forgotten."""
+        """Delete the record of an engine that ends regularly.
+
+        Any other engine is shown as down until it is forgotten.
+        """
         await self._drop(engines.c.id == engine_id)
 
     async def forget(self, before: float) -> int:
-        """Drop those without a report since then; return their number."""
+        """Delete engines without a report since a time; return their number."""
         return await self._drop(engines.c.updated_at < before)
 
     async def _drop(self, which: sa.ColumnElement[bool]) -> int:
@@ -77,7 +79,7 @@ class SqlEngines:
         )
 
     async def all(self) -> Sequence[EngineRecord]:
-        """All of them, the oldest first."""
+        """Return all engines, the oldest first."""
         select = sa.select(engines).order_by(engines.c.created_at, engines.c.id)
 
         def read(connection: sa.Connection) -> list[EngineRecord]:
@@ -86,13 +88,13 @@ class SqlEngines:
         return await in_time(self._runner.read(lambda: in_transaction(self._engine, read)))
 
     async def now(self) -> float:
-        """The time of the server's clock."""
+        """Return the time of the server's clock."""
         return await self._runner.read(lambda: in_transaction(self._engine, server_time))
 
 
 @contextmanager
 def engines_in(url: str) -> Iterator[SqlEngines | None]:
-    """Those of the database at a URL; None where one process has it to itself.
+    """Yield the engines of the database at a URL; None if only one process uses it.
 
     Raises UnusableDatabaseError.
     """
@@ -111,7 +113,7 @@ def engines_in(url: str) -> Iterator[SqlEngines | None]:
 
 
 def server_time(connection: sa.Connection) -> float:
-    """Seconds since the epoch, by the server's clock."""
+    """Return seconds since the epoch, by the server's clock."""
     return float(connection.execute(_NOW).scalar_one())
 
 
@@ -123,8 +125,7 @@ class ServerClock:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = for_writing(engine)
-        self._ahead = 0.0
-        """Of this machine's monotonic clock."""
+        self._ahead = 0.0  # relative to this machine's monotonic clock
 
     def measure(self) -> None:
         """Read the server's clock. Blocking. Raises StoreError."""

@@ -9,24 +9,22 @@ import sqlalchemy as sa
 
 from stoker.store.schema.tables import stacks
 
-TURNS = 50.0
-"""Turns in a second that a project may ask for without falling behind."""
+TURNS = 50.0  # turns per second that a project may request without a backlog
 _LOWEST = 1_000_000
-_PROJECTS = 10_000
-"""Projects whose requests are remembered."""
+_PROJECTS = 10_000  # projects whose requests are remembered
 _PROJECT_OF = sa.select(stacks.c.id, stacks.c.project_id)
 
 
 class RateTracker:
-    """Backlog of projects that ask for more than ``rate`` things a second."""
+    """Backlog of projects that request more than ``rate`` items per second."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
+        # By project: its backlog, and the time when it had that.
         self._behind: dict[str, tuple[float, float]] = {}
-        """By project: by how many things it is behind, and when that was so."""
 
     def of(self, project_id: str) -> float:
-        """By how many things."""
+        """Return the present backlog of a project."""
         return self._now(project_id, time.monotonic())
 
     def add(self, project_id: str, number: int = 1) -> None:
@@ -54,9 +52,9 @@ class FairShares:
     def priorities(
         self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]
     ) -> list[int]:
-        """The priority of a turn of each of the stacks: the higher, the earlier.
+        """Return the priority of a turn of each stack; higher ones come earlier.
 
-        ``known`` are projects of stacks, which need not be asked for.
+        ``known`` are projects of stacks, which need no query.
         """
         project_of = dict(known)
         if others := [stack_id for stack_id in stack_ids if stack_id not in known]:

@@ -1,7 +1,7 @@
 """Turns of stacks that are due, as jobs of Procrastinate in the database of the stacks.
 
 A turn is requested in the transaction of its change. A turn that waits already is updated by that,
-so that no engine starts it before this transaction ends: it would not see the change.
+so that no engine starts it before this transaction ends. It would not see the change.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ from stoker.store.sql.transactions import in_transaction
 
 Result = TypeVar("Result")
 
+# Channels of notifications between processes. A line has the sender, the kind, and ids.
 CHANNEL, EVENTS = "stoker_news", "stoker_events"
-"""Channels of notifications between processes. A line has the sender, the kind, and ids."""
+# Ids in one line, which a server limits to 8,000 bytes. The number is even, because some ids are
+# pairs. A process of an earlier release reads the first line, and the others within two seconds.
 _IN_A_LINE = 100
-"""Ids in one line, which a server limits to 8,000 bytes. An even number, as some are pairs.
-
-A process of an earlier release reads the first line, and the others within two seconds.
-"""
 _JOBS = f"procrastinate_queue_v1#{QUEUE}"
 _DEFER = sa.text(
     "INSERT INTO procrastinate_jobs"  # noqa: S608 - only constants
@@ -45,7 +43,7 @@ _DEFER = sa.text(
     f" AND operations.status IN {OPEN})"
     " ORDER BY asked.id"
     " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
-    # the earlier of the two; none means immediately
+    # The earlier of the two; NULL means immediately.
     " CASE WHEN EXCLUDED.scheduled_at IS NULL OR procrastinate_jobs.scheduled_at IS NULL THEN NULL"
     " ELSE least(procrastinate_jobs.scheduled_at, EXCLUDED.scheduled_at) END"
 )
@@ -59,15 +57,15 @@ _TELL = sa.text(
     "SELECT pg_notify(channel, told)"
     " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
 )
+# Makes engines of earlier releases poll for jobs.
 _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
-"""Has engines of earlier releases look for jobs."""
+# A turn later than the operation's deadline does not count, because a wrong clock scheduled it.
 _NOT_DRIVEN = sa.text(
     f"SELECT DISTINCT stack_id FROM operations WHERE status IN {OPEN}"  # noqa: S608 - only constants
     " AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = operations.stack_id"
     " AND status IN ('todo', 'doing') AND (status = 'doing' OR scheduled_at IS NULL"
     " OR scheduled_at <= greatest(now(), to_timestamp(operations.deadline))))"
 )
-"""A turn later than the operation's deadline counts as none. It was scheduled by a wrong clock."""
 _DUE = sa.text(
     "SELECT count(*) FROM procrastinate_jobs AS due WHERE queue_name = :queue AND status = 'todo'"
     " AND (scheduled_at IS NULL OR scheduled_at <= now())"
@@ -93,7 +91,7 @@ class SqlTurns(TurnQueue):
     def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
         """Request turns for the written changes, and notify all processes.
 
-        ``messages`` says whether there are messages to send.
+        ``messages`` states whether there are messages to send.
         """
         told = [news_of(change) for change in changes]
         asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
@@ -126,7 +124,7 @@ class SqlTurns(TurnQueue):
         *,
         due: bool = False,
     ) -> None:
-        """Have lines leave with the commit; ``due`` says whether some are of turns."""
+        """Send lines with the commit; ``due`` states whether some are about turns."""
         news = [(CHANNEL, f"{self._teller} {line}") for line in lines]
         news += [(EVENTS, f"{self._teller} {line}") for line in events]
         if due:
@@ -156,11 +154,11 @@ class SqlTurns(TurnQueue):
         return await self._runner.write(lambda: in_transaction(self._engine, work))
 
     async def schedule(self, stack_id: str, at: float) -> None:
-        """Have a turn of the stack at a time (0: now), unless one is due before."""
+        """Request a turn of the stack at a time (0: now), unless an earlier one is requested."""
         await self.schedule_all([stack_id], at)
 
     async def schedule_all(self, stack_ids: Sequence[str], at: float = 0.0) -> None:
-        """The same for several."""
+        """Request turns of several stacks."""
         ids = sorted(stack_ids)
 
         def schedule(connection: sa.Connection) -> None:
@@ -171,7 +169,7 @@ class SqlTurns(TurnQueue):
         await self._write(schedule)
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
-        """Take away the turns of these stacks that are due; returns the stacks that had one."""
+        """Delete the due turns of these stacks; return the stacks that had one."""
         ids = {"ids": list(stack_ids)}
 
         def consume(connection: sa.Connection) -> set[str]:
@@ -180,7 +178,7 @@ class SqlTurns(TurnQueue):
         return await self._write(consume) if stack_ids else set()
 
     async def not_driven(self) -> Collection[str]:
-        """Stacks with an open operation for which no turn is running, or due by its deadline."""
+        """Return the stacks with an open operation for which no turn is running or due in time."""
 
         def not_driven(connection: sa.Connection) -> set[str]:
             return set(connection.execute(_NOT_DRIVEN).scalars())
@@ -200,11 +198,11 @@ class SqlTurns(TurnQueue):
         return await self._runner.read(lambda: in_transaction(self._engine, self.one_drives))
 
     def one_drives(self, connection: sa.Connection) -> bool:
-        """The same, asked in a transaction."""
+        """Return the same, in a transaction."""
         return connection.execute(_OLDER_ENGINE).first() is not None
 
 
 def _lines(kind: str, about: Sequence[str]) -> list[str]:
-    """Return few lines for many ids, as each one wakes the listeners."""
+    """Return few lines for many ids, because each one wakes the listeners."""
     some = (about[begin : begin + _IN_A_LINE] for begin in range(0, len(about), _IN_A_LINE))
     return [" ".join((kind, *each)) for each in some]

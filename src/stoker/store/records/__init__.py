@@ -1,1 +1,1 @@
-"""Rows beside those of stacks, resources and events."""
+"""Rows other than those of stacks, resources and events."""

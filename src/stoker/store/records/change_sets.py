@@ -30,14 +30,14 @@ class SqlChangeSets(SqlExports, SqlClientTokens):
     """Change sets, protections and detections of drift in a relational database."""
 
     async def change_sets(self, stack_id: str) -> Sequence[ChangeSet]:
-        """Return those of a stack, oldest first, without their large columns."""
+        """Return the change sets of a stack, oldest first, without their large columns."""
         select = sa.select(*_SMALL).where(_sets.c.stack_id == stack_id).order_by(_sets.c.number)
         return await self._read(
             lambda connection: [ChangeSet(**row) for row in rows.dicts(connection.execute(select))]
         )
 
     async def change_set(self, stack_id: str, name: str) -> ChangeSet | None:
-        """The change set of a stack that has a name, or an id."""
+        """Return the change set of a stack with this name or id."""
         select = sa.select(*_SMALL, *(_sets.c[name] for name in _LARGE)).where(
             _sets.c.stack_id == stack_id, sa.or_(_sets.c.name == name, _sets.c.id == name)
         )
@@ -51,15 +51,15 @@ class SqlChangeSets(SqlExports, SqlClientTokens):
         return await self._read(query)
 
     async def protection(self, stack_id: str) -> Protection:
-        """That of a stack."""
+        """Return the protection of a stack."""
         return await self._read(lambda connection: _protection(connection, stack_id))
 
     async def detection(self, detection_id: str) -> Detection | None:
-        """One detection."""
+        """Return one detection."""
         return await self._found_detection(_detections.c.id == detection_id)
 
     async def latest_detection(self, stack_id: str) -> Detection | None:
-        """The newest one of a stack that has found something."""
+        """Return the newest detection of a stack that has ended with a result."""
         return await self._found_detection(
             _detections.c.stack_id == stack_id,
             _detections.c.ended_at.is_not(None),
@@ -82,7 +82,7 @@ class ChangeSetsInTransaction(ExportsInTransaction, ClientTokensInTransaction):
     """Change sets and protections for guards."""
 
     def change_sets(self, stack_id: str) -> Mapping[str, str | None]:
-        """The names of a stack's change sets, with the operation that carries each out."""
+        """Return the operations that execute the change sets of a stack, by name."""
         select = sa.select(_sets.c.name, _sets.c.operation_id).where(_sets.c.stack_id == stack_id)
         return {row.name: row.operation_id for row in self._connection.execute(select)}
 
@@ -101,7 +101,7 @@ def _protection(connection: sa.Connection, stack_id: str) -> Protection:
 def put_executions(
     connection: sa.Connection, executions: Sequence[ChangeSetExecution], _cipher: Cipher
 ) -> None:
-    """Record that change sets are carried out; drop the other ones of their stacks."""
+    """Record that change sets are executed; drop the other ones of their stacks."""
     for each in executions:
         mine = _sets.c.id == each.change_set_id
         stack = sa.select(_sets.c.stack_id).where(mine).scalar_subquery()

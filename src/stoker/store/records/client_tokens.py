@@ -1,4 +1,4 @@
-"""Operations by the tokens of the requests that made them."""
+"""Operations by the client tokens of their requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SqlClientTokens(Reading):
     """Tokens of clients in a relational database."""
 
     async def request_with_token(self, project_id: str, text: str) -> Asked | None:
-        """The request that a client of the project has made with a token."""
+        """Return the request that a client of the project has sent with a token."""
         return await self._read(lambda connection: _asked(connection, project_id, text))
 
 
@@ -26,7 +26,7 @@ class ClientTokensInTransaction(LazyFlush):
     """Client tokens for guards."""
 
     def request_with_token(self, project_id: str, text: str) -> Asked | None:
-        """The request of a project with a token."""
+        """Return the request of a project with a token."""
         queries.lock_project(self._connection, project_id)
         return _asked(self._connection, project_id, text)
 

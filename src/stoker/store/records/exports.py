@@ -1,4 +1,4 @@
-"""The rows of exports, and of their use."""
+"""The rows of exports and imports."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class SqlExports(Reading):
     async def exports(
         self, project_id: str, names: Iterable[str] | None = None
     ) -> Sequence[Export]:
-        """The exports of a project, or those of these names, by name."""
+        """Return the exports of a project, or those of these names, by name."""
         return await self._read(
             lambda connection: _found(connection, self._cipher, project_id, names)
         )
 
     async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
-        """The names of the live stacks that use exports."""
+        """Return the names of the live stacks that use exports, by export."""
         return await self._read(lambda connection: _importers(connection, project_id, names))
 
 
@@ -39,13 +39,13 @@ class ExportsInTransaction(LazyFlush):
     """Exports for guards."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:
-        """The exports of a project by name."""
+        """Return the exports of a project by name."""
         queries.lock_project(self._connection, project_id)
         found = _found(self._connection, self._cipher, project_id, None)
         return {each.name: each for each in found}
 
     def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
-        """The names of the live stacks that use exports."""
+        """Return the names of the live stacks that use exports, by export."""
         return _importers(self._connection, project_id, names)
 
 
@@ -85,7 +85,7 @@ _INSERT = Insert(_exports)
 
 
 def put_exports(connection: sa.Connection, records: Sequence[Exports], cipher: Cipher) -> None:
-    """Replace all that stacks export."""
+    """Replace all exports of stacks."""
     for record in records:
         connection.execute(_exports.delete().where(_exports.c.stack_id == record.stack_id))
         _INSERT.execute(connection, [rows.to_row(each, cipher) for each in record.exports])

@@ -38,13 +38,12 @@ class SqlOutbox(Reading, Outbox):
     def __init__(
         self, engine: sa.Engine, cipher: Cipher, runner: Runner, *, notifies: bool
     ) -> None:
-        """``notifies`` says whether anybody wants messages on the bus."""
+        """``notifies`` states whether messages on the bus are wanted."""
         super().__init__(engine, cipher, runner)
         self._writing = for_writing(engine)
         self._notifies = notifies
         self._listeners: list[Callable[[], None]] = []
-        self.has_news = False
-        """Messages were added that were not announced."""
+        self.has_news = False  # messages were added, and not announced yet
 
     def listen(self, told: Callable[[], None]) -> None:
         """Call ``told`` whenever a commit has added messages."""
@@ -56,14 +55,14 @@ class SqlOutbox(Reading, Outbox):
         self.hear()
 
     def hear(self) -> None:
-        """Another process has added messages."""
+        """Handle messages that another process has added."""
         for told in self._listeners:
             told()
 
     async def waiting(
         self, channel: Channel, most: int, resting: Collection[str] = ()
     ) -> Sequence[Message]:
-        """The oldest messages of a channel, but for some lanes."""
+        """Return the oldest messages of a channel, except those of some lanes."""
         select = _IN_ORDER.where(_messages.c.channel == channel.value).limit(most)
         if resting:
             select = select.where(_messages.c.lane.not_in(resting))
@@ -83,12 +82,12 @@ class SqlOutbox(Reading, Outbox):
         return Message(**own, channel=Channel(row["channel"]), body=body)
 
     async def delivered(self, messages: Sequence[Message]) -> None:
-        """Forget messages."""
+        """Delete messages."""
         numbers = [message.number for message in messages]
         await self._write(_messages.delete().where(_messages.c.number.in_(numbers)))
 
     async def trim(self, channel: Channel, kept: int) -> int:
-        """Forget all but the newest messages of a channel; how many were dropped."""
+        """Delete all but the newest messages of a channel; return the number of deleted ones."""
         mine = _messages.c.channel == channel.value
         newest_old = (
             sa.select(_messages.c.number)
@@ -115,7 +114,7 @@ class SqlOutbox(Reading, Outbox):
         stacks: Sequence[Stack] = (),
         cipher: Cipher | None = None,
     ) -> None:
-        """Add the messages of events, and those ``besides``.
+        """Add the messages of events, and those in ``besides``.
 
         ``stacks`` are those that the same transaction has written.
         """
@@ -143,7 +142,7 @@ class SqlOutbox(Reading, Outbox):
 
 
 def _to_sinks(connection: sa.Connection, events: Sequence[Event]) -> list[Message]:
-    """The events of stacks whose environments have sinks, for each of these."""
+    """Return the messages for the sinks in the environments of stacks."""
     columns = _sinks.c
     select = (
         sa.select(_stacks.c.id, _stacks.c.project_id, columns.type, columns.target, columns.ttl)

@@ -21,13 +21,11 @@ from stoker.store.sql import rows
 from stoker.store.sql.encryption import Cipher, plain_size
 
 Result = TypeVar("Result")
-_AT_ONCE = 500
-"""Ids in one statement."""
-_MOST_CONTENT = 16 * 1024 * 1024
-"""Stored bytes that one statement reads."""
+_AT_ONCE = 500  # ids in one statement
+_MOST_CONTENT = 16 * 1024 * 1024  # stored bytes that one statement reads
 _configs, _deployments = tables.software_configs, tables.software_deployments
+# Configs without their content, which no list shows.
 _LISTED = sa.select(*(column for column in _configs.c if column is not _configs.c.content))
-"""Configs without their content, which no list shows."""
 
 
 class SqlSoftware(Reading):
@@ -48,7 +46,7 @@ class SqlSoftware(Reading):
         )
 
     async def _require_short(self, select: sa.Select[Any], sized: sa.Table) -> None:
-        """Raise LimitExceededError for rows whose content is too long for one answer."""
+        """Raise LimitExceededError for rows whose content is too long for one response."""
         size = sa.select(sa.func.sum(select.with_only_columns(sized.c.size).subquery().c.size))
         found = await self._read(lambda connection: connection.execute(size).scalar_one())
         if found is not None and found > _MOST_CONTENT:
@@ -60,7 +58,7 @@ class SqlSoftware(Reading):
     async def software_config(
         self, project_id: str | None, config_id: str
     ) -> SoftwareConfig | None:
-        """One config."""
+        """Return one config."""
         one = sa.select(_configs).where(_configs.c.id == config_id)
         found = await self._found_configs(_of_project(one, _configs, project_id))
         return found[0] if found else None
@@ -68,7 +66,7 @@ class SqlSoftware(Reading):
     async def software_configs(
         self, project_id: str, ids: Iterable[str]
     ) -> Mapping[str, SoftwareConfig]:
-        """Those of the configs that there are, by id."""
+        """Return the existing configs among these, by id."""
         wanted, found = sorted(set(ids)), {}
         for begin in range(0, len(wanted), _AT_ONCE):
             some = _configs.c.id.in_(wanted[begin : begin + _AT_ONCE])
@@ -79,12 +77,12 @@ class SqlSoftware(Reading):
     async def list_software_configs(
         self, project_id: str | None, page: Page
     ) -> Sequence[SoftwareConfig]:
-        """Configs without their content, oldest first."""
+        """Return the configs without their content, oldest first."""
         listed = _of_project(_LISTED, _configs, project_id)
         return await self._found_configs(queries.in_pages(listed, _configs, page))
 
     async def deployment(self, project_id: str | None, deployment_id: str) -> Deployment | None:
-        """One deployment."""
+        """Return one deployment."""
         one = sa.select(_deployments).where(_deployments.c.id == deployment_id)
         found = await self._found_deployments(_of_project(one, _deployments, project_id))
         return found[0] if found else None
@@ -92,7 +90,7 @@ class SqlSoftware(Reading):
     async def list_deployments(
         self, project_id: str | None, server_id: str | None, page: Page
     ) -> Sequence[Deployment]:
-        """Deployments, to one server or to all, oldest first."""
+        """Return the deployments to one server or to all, oldest first."""
         select = _of_project(sa.select(_deployments), _deployments, project_id)
         if server_id is not None:
             select = select.where(_deployments.c.server_id == server_id)
@@ -101,7 +99,7 @@ class SqlSoftware(Reading):
         return await self._found_deployments(select)
 
     async def deployed_configs(self, project_id: str, server_id: str) -> Sequence[SoftwareConfig]:
-        """The configs of a server's deployments, oldest first."""
+        """Return the configs of a server's deployments, oldest first."""
         of_server = _deployments.c.project_id == project_id, _deployments.c.server_id == server_id
         select = (
             sa.select(_configs)
@@ -113,7 +111,7 @@ class SqlSoftware(Reading):
         return await self._found_configs(select)
 
     async def resources_of_object(self, project_id: str, physical_id: str) -> Sequence[Resource]:
-        """The resources of a project's live stacks that stand for an object."""
+        """Return the resources of a project's live stacks that represent an object."""
         stacks = tables.stacks.c
         live = sa.select(stacks.id).where(
             stacks.project_id == project_id, stacks.deleted_at.is_(None)
@@ -130,7 +128,7 @@ class SqlSoftware(Reading):
         )
 
     async def projects_of_users(self, user_project_id: str) -> Sequence[str]:
-        """The projects of the live stacks whose users are in a project of the user domain."""
+        """Return the projects of live stacks whose users are in a project of the user domain."""
         stacks = tables.stacks.c
         select = sa.select(stacks.project_id).distinct()
         select = select.where(
@@ -145,7 +143,7 @@ class SoftwareInTransaction(LazyFlush):
     """Software configs and deployments for guards."""
 
     def deployment(self, deployment_id: str) -> Deployment | None:
-        """One deployment, locked."""
+        """Return one deployment, locked."""
         one = sa.select(_deployments).where(_deployments.c.id == deployment_id).with_for_update()
         for row in rows.dicts(self._connection.execute(one)):
             return _deployment(row, self._cipher)

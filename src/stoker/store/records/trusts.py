@@ -37,7 +37,7 @@ _RETIRED = (
 
 
 def counts(connection: sa.Connection, trust_id: str) -> bool:
-    """Return whether stacks may act by a trust; that stays so until the transaction ends."""
+    """Return whether stacks may use a trust. The result is valid until the transaction ends."""
     values = {"trust": trust_id}
     retired = prepared(connection, _RETIRED).execute(connection, values).scalar()
     return retired is not None and not retired
@@ -47,7 +47,7 @@ class SqlTrusts:
     """Trusts in a relational database; see ``stoker.identity.delegation.trusts.TrustRecords``."""
 
     def __init__(self, engine: sa.Engine, runner: Runner, turns: SqlTurns | None = None) -> None:
-        """``turns`` are there where many processes share the database."""
+        """``turns`` is given if many processes share the database."""
         self._engine = engine
         self._writing = for_writing(engine)
         self._runner = runner
@@ -60,18 +60,19 @@ class SqlTrusts:
         return await in_time(self._runner.read(lambda: in_transaction(self._engine, look)))
 
     async def trust(self, trust_id: str) -> TrustRecord | None:
-        """One of them."""
+        """Return one trust."""
         select = sa.select(_TRUSTS).where(_TRUSTS.c.trust_id == trust_id)
         row = await self._read(lambda connection: connection.execute(select).mappings().first())
         return None if row is None else _record(row)
 
     async def usable_trust(self, wanted: TrustRecord) -> str | None:
-        """The id of one that gives the same rights, neither replaced nor retired."""
+        """Return the id of a trust with the same rights that is neither replaced nor retired."""
         return await self._read(lambda connection: _usable(connection, wanted))
 
     async def add_trust(self, trust: TrustRecord, replaces: str | None) -> str:
-        """Record a trust, and that it stands for another one. Returns the id of the one that
-        counts: where that is another, this one is retired.
+        """Record a trust, and that it replaces another one.
+
+        Returns the id of the valid one: if that is another, this one is retired.
         """
         old = _TRUSTS.c.trust_id == replaces
         row = {
@@ -113,7 +114,7 @@ class SqlTrusts:
         def retire(connection: sa.Connection) -> tuple[list[str], bool]:
             known = [row.trust_id for row in connection.execute(locked)]
             if known and (self._turns is None or not self._turns.one_drives(connection)):
-                # a statement of its own sees the stacks of those that have had the locks
+                # A separate statement sees the stacks of transactions that had the locks before.
                 unused = sa.and_(_TRUSTS.c.trust_id.in_(known), ~_LIVE)
                 connection.execute(_TRUSTS.update().where(unused).values(retired=True))
             rows = connection.execute(select).all()
@@ -123,7 +124,7 @@ class SqlTrusts:
         return await self._write(retire)
 
     async def left_behind(self) -> Sequence[tuple[str, str]]:
-        """Project and user of trusts that are retired, or of users without live stacks."""
+        """Return project and user of retired trusts, and of users without live stacks."""
         left = sa.or_(_TRUSTS.c.retired, ~_LIVE)
         select = sa.select(_TRUSTS.c.project_id, _TRUSTS.c.user_id).where(left).distinct()
         return await self._read(
@@ -139,7 +140,7 @@ class SqlTrusts:
         return True
 
     async def drop_trust(self, trust_id: str) -> None:
-        """Forget a trust."""
+        """Delete the row of a trust."""
         drop = _TRUSTS.delete().where(_TRUSTS.c.trust_id == trust_id)
         await self._write(lambda connection: connection.execute(drop))
 

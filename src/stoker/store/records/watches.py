@@ -33,7 +33,7 @@ class SqlWatches(Reading):
         return await self._found_watches(select.order_by(_watches.c.next_at).limit(most))
 
     async def resource(self, resource_id: str) -> Resource | None:
-        """The row that a watch belongs to."""
+        """Return the row that a watch belongs to."""
         select = sa.select(tables.resources).where(tables.resources.c.id == resource_id)
 
         def query(connection: sa.Connection) -> Resource | None:
@@ -43,7 +43,7 @@ class SqlWatches(Reading):
         return await self._read(query)
 
     async def measurements(self, resource_id: str, since: float) -> Sequence[Measurement]:
-        """The measurements of a watch from then on, oldest first."""
+        """Return the measurements of a watch from a time on, oldest first."""
         columns = _measurements.c
         select = (
             sa.select(*(columns[name] for name in Measurement.__struct_fields__))
@@ -61,7 +61,7 @@ class SqlWatches(Reading):
         metric: tuple[str, str] | None = None,
         most: int = 1000,
     ) -> Sequence[Watch]:
-        """Watches of a project's live stacks."""
+        """Return the watches of a project's live stacks."""
         own = sa.or_(_stacks.c.project_id == project_id, _stacks.c.user_project_id == project_id)
         select = (
             sa.select(_watches)
@@ -87,7 +87,7 @@ class WatchesInTransaction(LazyFlush):
     """Watches for guards."""
 
     def watch(self, resource_id: str) -> Watch | None:
-        """One watch, locked."""
+        """Return one watch, locked."""
         one = sa.select(_watches).where(_watches.c.resource_id == resource_id).with_for_update()
         return next(map(_watch, rows.dicts(self._connection.execute(one))), None)
 
