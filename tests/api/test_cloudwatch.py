@@ -133,7 +133,7 @@ def test_measurement_raises_alarm_that_scales(protocol: str) -> None:
         await client.done("PutMetricData", Namespace="system/linux", MetricData=[DATUM])
         await client.lab.pass_time(61)
         service = make_service(client.lab.engine.ports, client.lab.engine.dispatch)
-        await service.monitoring.watches.look()
+        await service.monitoring.watches.evaluate_due()
         await client.lab.engine.dispatch.idle()
         assert len(client.lab.cloud.objects) == 3
         shown = await client.alarm()

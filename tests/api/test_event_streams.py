@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from stoker.engine.model.requests import Caller, EventQuery
-from stoker.engine.service.views.event_streams import Told
+from stoker.engine.service.views.event_streams import StreamMessage
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
@@ -30,14 +30,14 @@ class FakeStreams:
 
     async def follow(
         self, caller: Caller, address: StackAddress, query: EventQuery, *, until_end: bool
-    ) -> AsyncIterator[Told]:
+    ) -> AsyncIterator[StreamMessage]:
         self.asked.append((query, until_end))
         if self.refusal is not None:
             raise self.refusal
-        yield Told(await self._service.events(caller, address, query))
-        yield Told()
+        yield StreamMessage(await self._service.events(caller, address, query))
+        yield StreamMessage()
         view = self._service.known[address.id]
-        yield Told(end=replace(view, reason="a\nb"))
+        yield StreamMessage(end=replace(view, reason="a\nb"))
 
 
 @pytest.fixture

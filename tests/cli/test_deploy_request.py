@@ -16,8 +16,8 @@ def given(template: Path, name: str | None = None) -> DeployArguments:
 
 
 def test_stack_name_comes_from_file_or_option(tmp_path: Path) -> None:
-    assert given(tmp_path / "web-app.yaml").wanted().name == "web-app"
-    assert given(tmp_path / "01_master.yaml", "main").wanted().name == "main"
+    assert given(tmp_path / "web-app.yaml").request().name == "web-app"
+    assert given(tmp_path / "01_master.yaml", "main").request().name == "main"
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_unusable_file_name_is_refused_with_suggestion(
     tmp_path: Path, file: str, name: str
 ) -> None:
     with pytest.raises(InputError) as refused:
-        given(tmp_path / file).wanted()
+        given(tmp_path / file).request()
     assert refused.value.message.startswith(f'the file\'s name, "{Path(file).stem}", cannot be')
     assert refused.value.message.endswith(f" --name {name}")

@@ -106,11 +106,11 @@ def test_durations_count_from_first_sight_of_action() -> None:
     now = [10.0]
     clocks = Clocks(lambda: now[0])
     busy = resource("a", "CREATE_IN_PROGRESS")
-    clocks.look([busy])
+    clocks.observe([busy])
     now[0] = 12.5
     assert clocks.seconds(busy) == 2.5
     done = resource("a", "CREATE_COMPLETE")
-    clocks.look([done])
+    clocks.observe([done])
     now[0] = 99.0
     assert clocks.seconds(done) == 2.5
 

@@ -218,19 +218,19 @@ class Begun:
         self.sent += 1
         self.ask()
 
-    def has_begun(self) -> bool:
+    def has_started(self) -> bool:
         return self.accepted and self.sent > 0
 
 
 def test_a_request_that_got_lost_is_made_again() -> None:
     begun = Begun(503, httpx.ReadTimeout("silent"), accepted=False)
-    patience(Clock()).begin(begun.request, begun.has_begun)
+    patience(Clock()).begin(begun.request, begun.has_started)
     assert begun.sent == 3
 
 
 def test_request_with_lost_response_is_not_repeated() -> None:
     begun = Begun(httpx.ReadTimeout("silent"), 409, accepted=True)
-    patience(Clock()).begin(begun.request, begun.has_begun)
+    patience(Clock()).begin(begun.request, begun.has_started)
     assert begun.sent == 1
 
 
@@ -247,7 +247,7 @@ def test_refusal_after_accepted_request_counts_as_started() -> None:
 def test_operation_of_others_does_not_count_as_started() -> None:
     begun = Begun(409, accepted=True)
     with pytest.raises(RefusedError, match="not now"):
-        patience(Clock()).begin(begun.request, begun.has_begun)
+        patience(Clock()).begin(begun.request, begun.has_started)
 
 
 class Between(ThreadingHTTPServer):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stoker.clouds.faults import CloudError
-from stoker.clouds.objects.bulk_polling import look
+from stoker.clouds.objects.bulk_polling import poll
 from stoker.clouds.objects.collections import NETWORKS, VOLUMES
 
 AGE = 0.5
@@ -40,8 +40,8 @@ class Cloud:
             json=lambda: body,
         )
 
-    def look(self, number: int, now: float) -> dict[str, Any] | None:
-        return look(self, VOLUMES, str(number), now, AGE)
+    def poll(self, number: int, now: float) -> dict[str, Any] | None:
+        return poll(self, VOLUMES, str(number), now, AGE)
 
     def lists_asked(self) -> int:
         return self.asked.count("/volumes/detail")
@@ -49,14 +49,14 @@ class Cloud:
 
 def test_many_objects_are_polled_with_one_list() -> None:
     cloud = Cloud(50)
-    found = [cloud.look(number, 10.0) for number in range(50)]
+    found = [cloud.poll(number, 10.0) for number in range(50)]
     assert [each and each["id"] for each in found] == list(cloud.volumes)
     assert cloud.lists_asked() == 1
     # the first few, and those that the first list was too short for
     assert len(cloud.asked) < 50
     cloud.asked.clear()
     for number in range(50):
-        cloud.look(number, 11.0)
+        cloud.poll(number, 11.0)
     assert cloud.asked == ["/volumes/detail"]
 
 
@@ -64,16 +64,16 @@ def test_few_objects_are_polled_one_by_one() -> None:
     cloud = Cloud(4)
     for now in (10.0, 11.0):
         for number in range(4):
-            cloud.look(number, now)
+            cloud.poll(number, now)
     assert cloud.lists_asked() == 0
 
 
 def test_outdated_list_is_not_used() -> None:
     cloud = Cloud(10)
     for number in range(10):
-        cloud.look(number, 10.0)
+        cloud.poll(number, 10.0)
     cloud.volumes["3"] = {"id": "3", "status": "available"}
-    seen = cloud.look(3, 10.0 + AGE + 0.01)
+    seen = cloud.poll(3, 10.0 + AGE + 0.01)
     assert seen is not None
     assert seen["status"] == "available"
 
@@ -82,44 +82,44 @@ def test_outdated_list_is_not_used() -> None:
 def test_clock_jump_makes_no_old_list_valid(jump: float) -> None:
     cloud = Cloud(10)
     for number in range(10):
-        cloud.look(number, 1000.0)
+        cloud.poll(number, 1000.0)
     cloud.volumes["3"] = {"id": "3", "status": "available"}
     for number in range(10):
-        seen = cloud.look(number, 1000.0 + jump)
+        seen = cloud.poll(number, 1000.0 + jump)
         assert seen == cloud.volumes[str(number)]
 
 
 def test_what_the_list_lacks_is_asked_for() -> None:
     cloud = Cloud(10)
     for number in range(10):
-        cloud.look(number, 10.0)
+        cloud.poll(number, 10.0)
     cloud.volumes["new"] = {"id": "new", "status": "creating"}
-    assert look(cloud, VOLUMES, "new", 10.1, AGE) == cloud.volumes["new"]
+    assert poll(cloud, VOLUMES, "new", 10.1, AGE) == cloud.volumes["new"]
     del cloud.volumes["5"]
-    assert cloud.look(5, 12.0) is None
+    assert cloud.poll(5, 12.0) is None
 
 
 def test_refused_list_falls_back_to_single_polls() -> None:
     cloud = Cloud(10)
     cloud.lists = False
     for number in range(10):
-        assert cloud.look(number, 10.0) == cloud.volumes[str(number)]
+        assert cloud.poll(number, 10.0) == cloud.volumes[str(number)]
     assert cloud.lists_asked() == 1
 
 
 def test_users_share_no_lists() -> None:
     one, other = Cloud(10), Cloud(10)
     for number in range(10):
-        one.look(number, 10.0)
+        one.poll(number, 10.0)
     other.volumes["7"]["status"] = "error"
     for number in range(10):
-        assert other.look(number, 10.1) == other.volumes[str(number)]
+        assert other.poll(number, 10.1) == other.volumes[str(number)]
 
 
 def test_kind_without_list_is_polled_one_by_one() -> None:
     cloud = Cloud(10)
     for number in range(10):
-        assert look(cloud, NETWORKS, str(number), 10.0, AGE) is not None
+        assert poll(cloud, NETWORKS, str(number), 10.0, AGE) is not None
     assert len(cloud.asked) == 10
 
 
@@ -129,4 +129,4 @@ def test_failure_of_single_poll_is_raised() -> None:
         status_code=503, content=b"", text="", headers={}
     )
     with pytest.raises(CloudError):
-        cloud.look(0, 10.0)
+        cloud.poll(0, 10.0)

@@ -154,7 +154,7 @@ async def test_busy_engine_fetches_priority_job_immediately(
         await slow.fetch_some(FEW)
         waiting = asyncio.ensure_future(slow.fetch())
         ask(conninfo, 1, priority=0)
-        slow.jobs.hear()
+        slow.jobs.notify()
         assert len(await asyncio.wait_for(waiting, 5)) == 1
 
 
@@ -207,7 +207,7 @@ class Noted:
         if (count := len(self.projects)) in self.were:
             self.were[count].set()
 
-    async def look_at_all(self) -> None: ...
+    async def wake_due(self) -> None: ...
 
     async def abandon(self) -> None: ...
 
@@ -321,7 +321,7 @@ async def test_job_scheduled_during_fetch_is_fetched(conninfo: str) -> None:
 
         async def is_asked_for() -> None:
             await asyncio.to_thread(ask, conninfo, 1)
-            one.jobs.hear()
+            one.jobs.notify()
 
         one.connector.fetched = is_asked_for
         assert await asyncio.wait_for(one.fetch(), 5)
@@ -334,12 +334,12 @@ async def test_worker_is_notified_of_new_job(conninfo: str) -> None:
         async def note(**_: object) -> None:
             heard.set()
 
-        one.jobs.hear()
+        one.jobs.notify()
         listens = asyncio.ensure_future(one.jobs.listen_for_jobs(on_notification=note))
         for _ in range(2):
             await asyncio.wait_for(heard.wait(), 5)
             heard.clear()
-            one.jobs.hear()
+            one.jobs.notify()
         listens.cancel()
 
 

@@ -88,7 +88,7 @@ def test_job_consumed_for_ended_driver_is_scheduled_again() -> None:
         queue, lives = Queue(), Heard()
         turns = Turns(lab.engine.ports, queue)
         turns._drivers |= {"ends": Heard(), "lives": lives}
-        turns.hear([("ends", None), ("lives", None)], known=False)
+        turns.receive([("ends", None), ("lives", None)], known=False)
         del turns._drivers["ends"]
         await asyncio.sleep(2 * GATHERS)
         assert queue.scheduled == ["ends"]

@@ -108,7 +108,7 @@ async def test_users_of_the_cloud_are_callers(site: Site) -> None:
 
 async def test_trust_is_made_and_removed(site: Site) -> None:
     demo = await site.caller("demo")
-    trusts = Trusts(site.keystone, Records(), looks=(0.0,))
+    trusts = Trusts(site.keystone, Records(), check_delays=(0.0,))
     credentials = await trusts.grant(demo)
     path = f"/OS-TRUST/trusts/{credentials['trust_id']}"
     assert (await site.keystone.request("GET", path, token=demo.token)).status_code == 200

@@ -57,7 +57,7 @@ class Telling(SqlTrusts):
     async def ask_others(self, trust_id: str) -> bool:
         self.asked.append(trust_id)
         for other in self.others:
-            other.hear(trust_id)
+            other.handle_renewal_request(trust_id)
         return True
 
 
@@ -87,7 +87,7 @@ async def processes(
     for runner in runners:
         records = Telling(database, runner)
         records.asked, records.others = [], []
-        made.append(Process(Trusts(keystone, records, looks=(0.0, 0.0)), records))
+        made.append(Process(Trusts(keystone, records, check_delays=(0.0, 0.0)), records))
     yield made[0], made[1]
     for process in made:
         await process.trusts.close()

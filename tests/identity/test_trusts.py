@@ -28,7 +28,7 @@ def records() -> Records:
 @pytest.fixture
 async def trusts(keystone: Keystone, fake: FakeKeystone, records: Records) -> AsyncIterator[Trusts]:
     fake.add_token("t")
-    trusts = Trusts(keystone, records, looks=(0.0, 0.0))
+    trusts = Trusts(keystone, records, check_delays=(0.0, 0.0))
     yield trusts
     await trusts.close()
 

@@ -21,7 +21,7 @@ USER = Caller("p1", "u1", "demo", frozenset({"member"}), token="t", password="se
 def passwords(keystone: Keystone, fake: FakeKeystone) -> UserPasswords:
     fake.objects["users"]["u1"] = {"id": "u1", "name": "demo"}
     fake.passwords["demo"] = "secret"
-    return UserPasswords(keystone, Trusts(keystone, Records(), looks=(0.0,)))
+    return UserPasswords(keystone, Trusts(keystone, Records(), check_delays=(0.0,)))
 
 
 async def test_stack_gets_the_password_of_its_user(

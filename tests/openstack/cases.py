@@ -287,6 +287,6 @@ ATTACHMENTS = (
         "AWS::EC2::VolumeAttachment",
         {"InstanceId": "@server", "VolumeId": "@volume", "Device": "/dev/vdc"},
         dependencies={"@server": SERVER, "@volume": VOLUME},
-        untold=frozenset({"Device"}),
+        unreported=frozenset({"Device"}),
     ),
 )

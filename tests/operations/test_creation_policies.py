@@ -13,7 +13,7 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import ForbiddenError, LimitExceededError, NotFoundError, ValidationError
 from stoker.schema.conversion import TypeMismatchError
-from stoker.schema.creation_policy import SignalsWanted, signals_wanted
+from stoker.schema.creation_policy import RequiredSignals, required_signals
 
 
 def stack(policy: Any, **more: Any) -> dict[str, Any]:
@@ -173,13 +173,13 @@ def test_creation_signals_are_authorized_and_bounded() -> None:
     [
         ({}, None),
         ({"AutoScalingCreationPolicy": {"MinSuccessfulInstancesPercent": 50}}, None),
-        ({"ResourceSignal": {}}, SignalsWanted(1, 1, 300)),
-        ({"ResourceSignal": {"Count": "3", "Timeout": "PT1H30M5S"}}, SignalsWanted(3, 3, 5405)),
-        (signals(3, "PT9S", 50), SignalsWanted(3, 2, 9)),
+        ({"ResourceSignal": {}}, RequiredSignals(1, 1, 300)),
+        ({"ResourceSignal": {"Count": "3", "Timeout": "PT1H30M5S"}}, RequiredSignals(3, 3, 5405)),
+        (signals(3, "PT9S", 50), RequiredSignals(3, 2, 9)),
     ],
 )
-def test_creation_policies_are_parsed(policy: Any, wanted: SignalsWanted | None) -> None:
-    assert signals_wanted(policy) == wanted
+def test_creation_policies_are_parsed(policy: Any, wanted: RequiredSignals | None) -> None:
+    assert required_signals(policy) == wanted
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_creation_policies_are_parsed(policy: Any, wanted: SignalsWanted | None)
 )
 def test_invalid_creation_policy_is_refused(policy: Any) -> None:
     with pytest.raises(TypeMismatchError):
-        signals_wanted(policy)
+        required_signals(policy)
 
     async def story(lab: Lab) -> None:
         with pytest.raises(DiagnosticError, match=r"creation policy|Count|Timeout|Percent"):

@@ -13,21 +13,23 @@ from tests.simulation.world import CALLER
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
 from stoker.engine.service.views import event_streams
-from stoker.engine.service.views.event_streams import Told
+from stoker.engine.service.views.event_streams import StreamMessage
 from stoker.kernel.errors import LimitExceededError, NotFoundError
 from stoker.kernel.values import replace
 
 SLOW = template({"a": thing(slow=30), "b": thing(depends_on="a")})
 
 
-async def following(lab: Lab, *, until_end: bool = True, **query: Any) -> AsyncIterator[Told]:
+async def following(
+    lab: Lab, *, until_end: bool = True, **query: Any
+) -> AsyncIterator[StreamMessage]:
     address = await lab.engine.operations.find(CALLER, "stack")
     streams = lab.engine.service.event_streams
     async for told in streams.follow(CALLER, address, EventQuery(**query), until_end=until_end):
         yield told
 
 
-async def heard(stream: AsyncIterator[Told]) -> tuple[list[EventView], Told]:
+async def heard(stream: AsyncIterator[StreamMessage]) -> tuple[list[EventView], StreamMessage]:
     """All events until the end, and the end."""
     events: list[EventView] = []
     async for told in stream:
@@ -148,7 +150,7 @@ def test_stopping_service_ends_streams() -> None:
         stream = following(lab, until_end=False)
         await anext(stream)
         lab.engine.service.event_streams.close()
-        assert [each async for each in stream] in ([], [Told()])
+        assert [each async for each in stream] in ([], [StreamMessage()])
 
     in_lab(story)
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 from tests.clouds.driving import Row
 
-from stoker.engine.execution.observe.observing import Look, look_at
+from stoker.engine.execution.observe.observing import Observation, comparison_with_live
 from stoker.engine.execution.session import StackRows
 from stoker.kernel.errors import NotFoundError
 from stoker.schema.properties import Finder, NameLookup, Property, Type
@@ -59,10 +59,10 @@ class Names:
             raise NotFoundError(f"there is no network {name}") from None
 
 
-def look(live: Mapping[str, Any] | None, names: Names, **given: Any) -> Look:
+def look(live: Mapping[str, Any] | None, names: Names, **given: Any) -> Observation:
     rows = cast("StackRows", SimpleNamespace(ports=SimpleNamespace(clouds=names), stack=None))
     type_ = Leaf(live)
-    method = look_at(rows, type_)
+    method = comparison_with_live(rows, type_)
     assert method is not None
     return method(Row(type_, None, given, physical_id="leaf").call("CHECK"))
 
@@ -90,7 +90,7 @@ def test_names_inside_lists_are_looked_up_too() -> None:
 def test_unresolvable_name_is_reported_as_not_compared() -> None:
     found = look({"network": "id-1", "size": 2}, Names({}), network="blue", size=1).found
     assert [each.name for each in found.differences] == ["size"]
-    assert found.untold == ("network",)
+    assert found.unreported == ("network",)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 
 
-def kept(**properties: Any) -> dict[str, Any]:
+def retained(**properties: Any) -> dict[str, Any]:
     return {**thing(**properties), "deletion_policy": "Retain"}
 
 
 def test_retained_object_outlives_its_stack() -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(template({"a": kept(value="mine"), "b": thing()}))
+        await lab.create(template({"a": retained(value="mine"), "b": thing()}))
         await lab.delete()
         assert [found.properties["value"] for found in lab.cloud.objects.values()] == ["mine"]
 
@@ -23,15 +23,17 @@ def test_retained_object_outlives_its_stack() -> None:
 
 def test_retained_object_outlives_removal_and_replacement() -> None:
     async def story(lab: Lab) -> None:
-        await lab.create(template({"a": kept(fixed="old"), "b": kept(value="b"), "c": thing()}))
-        await lab.update(template({"a": kept(fixed="new"), "c": thing()}))
+        await lab.create(
+            template({"a": retained(fixed="old"), "b": retained(value="b"), "c": thing()})
+        )
+        await lab.update(template({"a": retained(fixed="new"), "c": thing()}))
         assert sorted(await lab.rows()) == ["a", "c"]
         assert len(lab.cloud.objects) == 4
 
     in_lab(story)
 
 
-@pytest.mark.parametrize(("first", "then", "left"), [(thing, kept, 1), (kept, thing, 0)])
+@pytest.mark.parametrize(("first", "then", "left"), [(thing, retained, 1), (retained, thing, 0)])
 def test_changed_deletion_policy_takes_effect(first: Any, then: Any, left: int) -> None:
     async def story(lab: Lab) -> None:
         await lab.create(template({"a": first(value="x")}))

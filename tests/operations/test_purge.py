@@ -13,23 +13,23 @@ class Clock:
 class Pile:
     """A pile of purge steps, and the times for which they were taken."""
 
-    def __init__(self, bites: int) -> None:
-        self.bites = bites
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
         self.before: list[float] = []
 
-    async def bite(self, before: float) -> int:
+    async def step(self, before: float) -> int:
         self.before.append(before)
-        self.bites -= 1
-        return max(self.bites + 1, 0)
+        self.steps -= 1
+        return max(self.steps + 1, 0)
 
 
 async def test_purge_removes_old_rows_step_by_step() -> None:
     pile = Pile(2)
-    await RetentionJob(Clock(), [(pile.bite, 90)]).once()
+    await RetentionJob(Clock(), [(pile.step, 90)]).once()
     assert pile.before == [910 * DAY] * 3
 
 
 async def test_purge_skips_rows_kept_for_ever() -> None:
     pile = Pile(2)
-    await RetentionJob(Clock(), [(pile.bite, -1)]).once()
+    await RetentionJob(Clock(), [(pile.step, -1)]).once()
     assert pile.before == []

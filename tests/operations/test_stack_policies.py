@@ -34,7 +34,7 @@ ALL = statement("Allow")
         ([], Change.UPDATE, "no statement allows [Update:Modify]"),
         ([statement("Allow", "Update:Modify")], Change.UPDATE, None),
         ([statement("Allow", "Update:Modify")], Change.REMOVE, "[Update:Delete]"),
-        ([ALL, statement("Deny", ["Update:Replace"])], Change.TAKE_UP, "Statement [#2]"),
+        ([ALL, statement("Deny", ["Update:Replace"])], Change.REINSTATE, "Statement [#2]"),
         ([ALL, statement("Deny", "Update:Replace")], Change.CREATE, None),
         ([ALL, statement("Deny", Resource="LogicalResourceId/w?b")], Change.UPDATE, "[#2]"),
         ([ALL, statement("Deny", Resource="LogicalResourceId/db*")], Change.UPDATE, None),

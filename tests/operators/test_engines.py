@@ -53,15 +53,15 @@ def configuration(url: str, tmp_path: Path) -> Path:
 def told(url: str, tmp_path: Path) -> str:
     """The URL of a database in which one engine has just reported, and another one long ago."""
 
-    async def tell() -> None:
+    async def report() -> None:
         opened = OpenStore(url, tmp_path / "none", KEY, member="test")
         assert opened.members is not None
         engines, now = opened.members.engines, opened.members.clock.now()
-        await engines.tell(EngineRecord("e-alive", "here", 11, now, now))
-        await engines.tell(EngineRecord("e-dead", "there", 22, 1.0, now - LONG_AGO))
+        await engines.report(EngineRecord("e-alive", "here", 11, now, now))
+        await engines.report(EngineRecord("e-dead", "there", 22, 1.0, now - LONG_AGO))
         opened.close()
 
-    asyncio.run(tell())
+    asyncio.run(report())
     return url
 
 

@@ -84,4 +84,4 @@ def test_given_but_unreported_property_is_named() -> None:
     }
     applied = {"given": "a", "default": "d", "empty": [], "secret": "s"}
     found = compare(schema, applied, {"secret": "other"})
-    assert (found.differences, found.untold) == ((), ("given", "secret"))
+    assert (found.differences, found.unreported) == ((), ("given", "secret"))

@@ -43,7 +43,7 @@ def test_operation_with_damaged_parameters_fails_with_the_reason() -> None:
     async def story(lab: Lab) -> None:
         address = await lab.create(template({"a": thing()}))
         body = StackRequest(template=template({"b": thing()}))
-        await lab.unheard(kept=EvaluationCache()).update(CALLER, address, body)
+        await lab.unheard(evaluations=EvaluationCache()).update(CALLER, address, body)
         with lab.world.database.begin() as connection:
             connection.execute(PARAMETERS)
         lab.engine.dispatch.wake((await lab.stack()).id)

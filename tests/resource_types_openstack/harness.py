@@ -15,7 +15,7 @@ from tests.clouds.driving import Row, checked
 
 from stoker.clouds.faults import CloudError, retry_after
 from stoker.engine.execution.calls.ownership import is_unproven
-from stoker.engine.execution.observe.observing import Look, seen
+from stoker.engine.execution.observe.observing import Observation, observation_of
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 from stoker.resources.base.registry import Registry
@@ -59,7 +59,7 @@ class Case:
     dependencies: Mapping[str, Case] = field(default_factory=dict)
     # Updatable properties that an object like this cannot update.
     fixed: frozenset[str] = frozenset()
-    untold: frozenset[str] = frozenset()  # properties that the service does not return
+    unreported: frozenset[str] = frozenset()  # properties that the service does not return
     by: str = "demo"
     joins: bool = False  # whether the id names the joined objects, and changes with them
     makes_nothing: bool = False  # whether the service keeps nothing that could be found again
@@ -188,10 +188,10 @@ class Ground:
         return [*before, row]
 
 
-def looked(row: Row) -> Look:
+def looked(row: Row) -> Observation:
     """Return the observation of the live object."""
     assert can(row.type, Observes)
-    return seen(row.type, row.call("READ"))
+    return observation_of(row.type, row.call("READ"))
 
 
 def differences(row: Row) -> dict[str, tuple[Any, Any]]:
@@ -242,8 +242,8 @@ def is_as_given(row: Row, case: Case) -> None:
         look = looked(row)
         assert not look.gone
         assert_same(row)
-        untold = set(look.found.untold)
-        assert untold == case.untold & set(row.given), f"not told: {untold}"
+        unreported = set(look.found.unreported)
+        assert unreported == case.unreported & set(row.given), f"not told: {unreported}"
 
 
 def changes(ground: Ground, row: PatientRow, case: Case) -> None:
@@ -338,7 +338,7 @@ def _changes_show(ground: Ground, row: PatientRow, case: Case) -> None:
     """Check that each property that others change is found, without others, and reverted."""
     assert isinstance(case.type, RestResource)
     extras = {extra.property for extra in case.type.follow_up_requests}
-    for name in sorted(set(case.changed) - extras - case.untold):
+    for name in sorted(set(case.changed) - extras - case.unreported):
         value, before = ground.place(case.changed[name]), row.given
         if row.call("READ").properties[name] is None:
             continue  # unrequested properties are not compared

@@ -34,7 +34,7 @@ from stoker.clouds.objects.collections import (
     SUBNETS,
 )
 from stoker.clouds.objects.lookups import Lookups
-from stoker.engine.execution.observe.observing import Look, seen
+from stoker.engine.execution.observe.observing import Observation, observation_of
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -81,7 +81,7 @@ class Case:
     # By property: a change of it, and of no other.
     changed: Mapping[str, Somebody] = field(default_factory=dict)
     gone: Somebody = lambda ground, row: None
-    untold: tuple[str, ...] = ()
+    unreported: tuple[str, ...] = ()
     by: str = "demo"
 
 
@@ -331,7 +331,7 @@ CASES = (
             "value_specs": put(PORTS, description="theirs"),
         },
         removed(PORTS),
-        untold=("replacement_policy",),
+        unreported=("replacement_policy",),
     ),
     Case(
         "OS::Neutron::Router",
@@ -491,7 +491,7 @@ CASES = (
             "tags": _retag_server,
         },
         removed(SERVERS),
-        untold=("user_data", "user_data_format"),
+        unreported=("user_data", "user_data_format"),
     ),
     Case(
         "AWS::EC2::Instance",
@@ -539,9 +539,9 @@ def made(ground: Ground, case: Case) -> Row:
     return LiveRow(kind, cloud, case.given(ground), token=token, name=token[:4]).create()
 
 
-def looked(row: Row) -> Look:
+def looked(row: Row) -> Observation:
     assert can(row.type, Observes)
-    return seen(row.type, row.call("READ"))
+    return observation_of(row.type, row.call("READ"))
 
 
 def test_table_has_every_compute_and_network_type() -> None:
@@ -554,7 +554,7 @@ def test_changes_by_others_are_seen_and_set_back(ground: Ground, case: Case) -> 
     row = made(ground, case)
     new = looked(row)
     assert (new.gone, new.found.differences) == (False, ())
-    assert new.found.untold == case.untold
+    assert new.found.unreported == case.unreported
     for name, change in case.changed.items():
         change(ground, row)
         differences = looked(row).found.differences

@@ -35,7 +35,7 @@ from stoker.resources.nova.flavor import Flavor
 from stoker.resources.nova.keypair import KeyPair
 from stoker.resources.nova.server.server import Server
 from stoker.resources.nova.server_group import ServerGroup
-from stoker.resources.shared.signals.server_software import told as told_to
+from stoker.resources.shared.signals.server_software import polling_metadata as told_to
 from stoker.schema.properties import Finder
 from stoker.schema.resource_type import Call, Done, Outcome, ResourceType, Wait
 
@@ -277,8 +277,8 @@ def test_server_gets_identity_address(local: LocalCloud) -> None:
         "flavor": "f",
     }
     row = Row(Server(), local.connection(), given, data={"user_id": "u"})
-    told = told_to(row.call("CREATE"))["os-collect-config"]["heat"]
-    assert told["auth_url"] == local.credentials["auth_url"]
+    polling_metadata = told_to(row.call("CREATE"))["os-collect-config"]["heat"]
+    assert polling_metadata["auth_url"] == local.credentials["auth_url"]
 
 
 def test_names_are_found_and_unknown_ones_are_refused(local: LocalCloud) -> None:

@@ -165,7 +165,7 @@ class Watcher:
     async def look(self, seconds: float = 61) -> str:
         """The state after the next look."""
         await self.lab.pass_time(seconds)
-        await self.watches.look()
+        await self.watches.evaluate_due()
         await self.lab.engine.dispatch.idle()
         [view] = await self.alarms.shown(CALLER)
         return str(view.watch.state)
@@ -215,7 +215,7 @@ def test_watch_is_evaluated_once_per_period() -> None:
         watcher = Watcher(lab)
         await watcher.measure(90)
         assert await watcher.look(30) == "NODATA"
-        next_at = await watcher.watches.look()
+        next_at = await watcher.watches.evaluate_due()
         assert next_at is not None
         assert 0 < next_at - lab.engine.ports.clock.now() <= 30
         assert await watcher.look(31) == "ALARM"
@@ -312,7 +312,7 @@ def test_changed_rule_applies_from_next_evaluation() -> None:
         del without["resources"]["alarm"]
         await lab.update(without)
         assert await watcher.alarms.shown(CALLER) == []
-        assert await watcher.watches.look() is None
+        assert await watcher.watches.evaluate_due() is None
 
     in_lab(story)
 
@@ -323,7 +323,7 @@ def test_concurrent_evaluations_act_once() -> None:
         watcher, another = Watcher(lab), Watcher(lab, lab.apart()).watches
         await watcher.measure(90)
         await lab.pass_time(61)
-        await asyncio.gather(watcher.watches.look(), another.look())
+        await asyncio.gather(watcher.watches.evaluate_due(), another.evaluate_due())
         await lab.engine.dispatch.recover()
         await lab.engine.dispatch.idle()
         assert len(await watcher.told()) == 1
@@ -346,7 +346,7 @@ def test_watch_is_suspended_and_deleted_with_stack() -> None:
         await watcher.measure(90)
         assert await watcher.look() == "ALARM"
         await lab.delete()
-        assert await watcher.watches.look() is None
+        assert await watcher.watches.evaluate_due() is None
 
     in_lab(story)
 
@@ -355,7 +355,7 @@ def test_due_watch_is_evaluated_by_timer() -> None:
     async def story(lab: Lab) -> None:
         ports = lab.engine.ports
         watcher = Watcher(lab)
-        timer = WatchTimer(ports.store, ports.clock, watcher.watches.look)
+        timer = WatchTimer(ports.store, ports.clock, watcher.watches.evaluate_due)
         timer.start()
         await lab.pass_time(1)
         await lab.create(watched(Period="20"))

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from stoker.dispatch.turns import Turns
 from stoker.engine.model.interfaces import Change, FencedError, Lease, StoreError
-from stoker.engine.model.storage.turns import TurnQueue, news_of
+from stoker.engine.model.storage.turns import TurnQueue, notification_of
 from stoker.engine.service.service import make_service
 from stoker.kernel.values import replace
 from stoker.store.store import SqlStore
@@ -226,7 +226,7 @@ class Engine(Lease):
         if line is None:
             self.loop.call_soon(self._news.set)
         else:
-            self.loop.call_soon(lambda: self.turns.hear([line], known=own))
+            self.loop.call_soon(lambda: self.turns.receive([line], known=own))
         self.wake()
 
     def _hear_for_now(self) -> None:
@@ -378,12 +378,12 @@ class Crew:
         """The ports of one process on the rows of all."""
 
         def defer(_: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
-            told = [news_of(change) for change in changes]
+            told = [notification_of(change) for change in changes]
             lines: list[Line] = [(stack_id, None) for news in told for stack_id in news.asked]
             lines += [pair for news in told for pair in news.ended]
             self._staged.append((engine, lines))
             if messages and engine is not None:
-                self.world.loop.call_soon(self.api.outbox.hear)
+                self.world.loop.call_soon(self.api.outbox.wake_listeners)
 
         ports = self.world.ports(
             lambda *given, **how: SqlStore(*given, **how, defer=defer), lease=engine

@@ -379,12 +379,12 @@ class World:
     def _looking(self, engine: Any) -> Callable[[], Awaitable[float | None]]:
         """Evaluate the alarms that are due, while any measurements arrive."""
 
-        async def look() -> float | None:
+        async def evaluate_due() -> float | None:
             if self.time() > START + self.watched_until:
                 return None
-            return await engine.service.monitoring.watches.look()
+            return await engine.service.monitoring.watches.evaluate_due()
 
-        return look
+        return evaluate_due
 
     def _thaw(self, frozen: VirtualLoop, calls: list[Any]) -> None:
         """Let an engine that is considered dead continue for a while, beside its successor."""

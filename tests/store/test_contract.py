@@ -205,11 +205,11 @@ async def test_written_stack_round_trips(stores: TwoProcesses) -> None:
     await stores.one.commit(
         PublicChange(stack.id, puts=(given, stack, operation, event, signal), acquires=(stack.id,))
     )
-    stack = stack.taken
+    stack = stack.acquired
     owner = stack.fencing_token
     await stores.one.commit(OwnerChange(stack.id, owner, puts=(row,)))
     other = stores.other
-    assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, take_ups=1)
+    assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, attempts=1)
     assert await other.resources(stack.id) == [row]
     assert await other.events([stack.id], EventQuery()) == [event]
     assert await other.signals(stack.id) == [signal]
@@ -253,11 +253,11 @@ async def test_new_stack_is_acquired_with_its_record(stores: TwoProcesses) -> No
         PublicChange(stack.id, puts=(stack, operation, event_of(stack)), acquires=(stack.id,))
     )
     await stores.one.commit(
-        OwnerChange(stack.id, stack.taken.fencing_token, puts=(replace(stack, reason="driven"),))
+        OwnerChange(stack.id, stack.acquired.fencing_token, puts=(replace(stack, reason="driven"),))
     )
     after = (await stores.other.take(stack.id)).stack
     # nothing has happened since it was acquired; if that continues, the operation is abandoned
-    assert (after.reason, after.fencing_token, after.take_ups) == ("driven", 2, 2)
+    assert (after.reason, after.fencing_token, after.attempts) == ("driven", 2, 2)
 
 
 async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
@@ -275,8 +275,8 @@ async def test_first_acquire_returns_the_whole_stack(stores: TwoProcesses) -> No
     stack, given = await begun(stores.one)
     first, second = await stores.one.take(stack.id), await stores.other.take(stack.id)
     assert first.operation == (await stores.one.operations(stack.id))[0]
-    assert first.given == await stores.one.input(given.id)
-    assert (second.stack.fencing_token, second.operation, second.given) == (2, None, None)
+    assert first.input == await stores.one.input(given.id)
+    assert (second.stack.fencing_token, second.operation, second.input) == (2, None, None)
 
 
 async def test_acquire_leaves_several_operations_to_be_read(stores: TwoProcesses) -> None:
@@ -362,13 +362,13 @@ async def test_guard_sees_all_earlier_writes(stores: TwoProcesses) -> None:
 
 async def test_attempts_without_progress_are_counted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    counts = [(await stores.one.take(stack.id)).stack.take_ups for _ in range(5)]
+    counts = [(await stores.one.take(stack.id)).stack.attempts for _ in range(5)]
     assert counts == [1, 2, 3, 3, 3]
     taken = (await stores.one.take(stack.id)).stack
-    await stores.one.count_take_up(taken)
-    assert (await stores.other.take(stack.id)).stack.take_ups == 4
+    await stores.one.count_attempt(taken)
+    assert (await stores.other.take(stack.id)).stack.attempts == 4
     await stores.one.commit(PublicChange(stack.id, puts=(event_of(stack),)))
-    assert (await stores.one.take(stack.id)).stack.take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.attempts == 1
 
 
 async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -> None:
@@ -376,13 +376,13 @@ async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
     await stores.one.commit(PublicChange(stack.id, puts=(stack, mark)))
-    assert (await stores.one.take(stack.id)).stack.take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.attempts == 1
     # a mark comes before the change that is asked for meanwhile
     await stores.one.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
-    assert (await stores.one.take(stack.id)).stack.take_ups == 2
+    assert (await stores.one.take(stack.id)).stack.attempts == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
     await stores.one.commit(PublicChange(stack.id, puts=(done,)))
-    assert (await stores.one.take(stack.id)).stack.take_ups == 1
+    assert (await stores.one.take(stack.id)).stack.attempts == 1
 
 
 async def test_force_failed_operation_has_ended_with_events(stores: TwoProcesses) -> None:

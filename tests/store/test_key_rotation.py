@@ -125,16 +125,16 @@ async def test_reencryption_finishes_in_steps_and_frees_keys(
         assert values(store) == before
         new = store.reencryption.newest
         assert set(await store.reencryption.left()) == {old}
-        bites = 0
-        while await store.reencryption.bite():
-            bites += 1
-        assert bites > len(PLACES)
+        steps = 0
+        while await store.reencryption.step():
+            steps += 1
+        assert steps > len(PLACES)
         assert set(await store.reencryption.left()) == {new}
         assert values(store) == before
     assert drop_earlier_keys(tmp_path) == 1
     with opened(tmp_path) as store:
         assert values(store) == before
-        assert not await store.reencryption.bite(), "it was noted that nothing is left"
+        assert not await store.reencryption.step(), "it was noted that nothing is left"
 
 
 async def test_crash_during_reencryption_loses_nothing(tmp_path: Path) -> None:
@@ -145,13 +145,13 @@ async def test_crash_during_reencryption_loses_nothing(tmp_path: Path) -> None:
     while True:  # every process lives for one bite only, of a pass that is one bite longer
         with opened(tmp_path) as store:
             for _ in range(len(PLACES) // 2):
-                await store.reencryption.bite()
+                await store.reencryption.step()
             assert values(store) == before
             left = await store.reencryption.left()
         if len(left) == 2:
             break
     with opened(tmp_path) as store:
-        while await store.reencryption.bite():
+        while await store.reencryption.step():
             assert values(store) == before
         assert len(await store.reencryption.left()) == 1
 
@@ -162,7 +162,7 @@ async def test_reencryption_keeps_concurrent_writes(tmp_path: Path) -> None:
         add_key(tmp_path)
         store.renew_keys(None)
         place = next(place for place in PLACES if place.table is tables.resources)
-        changes, _ = store.reencryption._look(place, None)
+        changes, _ = store.reencryption._read_batch(place, None)
         newer = store._cipher.encrypt("newer")
         with for_writing(store._database).begin() as connection:
             connection.execute(tables.resources.update().values(data=newer))
@@ -182,7 +182,7 @@ async def test_passphrases_and_key_file_can_be_exchanged(
     for passphrases in (("one",), ("two", "one")):
         with opened(tmp_path, *passphrases) as store:
             assert values(store) == before
-            while await store.reencryption.bite():
+            while await store.reencryption.step():
                 pass
     with opened(tmp_path, "two") as store:
         assert values(store) == before
@@ -209,15 +209,15 @@ class Pieces:
 
     newest = "k"
 
-    def __init__(self, bites: int) -> None:
-        self.bites = bites
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
 
-    async def bite(self) -> bool:
-        self.bites -= 1
-        return self.bites > 0
+    async def step(self) -> bool:
+        self.steps -= 1
+        return self.steps > 0
 
 
 async def test_service_repeats_reencryption_steps() -> None:
     pieces = Pieces(4)
     await KeyRotation(pieces).once()
-    assert pieces.bites == 0
+    assert pieces.steps == 0

@@ -46,7 +46,7 @@ class Keys(Struct, frozen=True):
 class SeenEngine(Struct, frozen=True):
     """An engine with its last report, and whether it is alive."""
 
-    told: EngineRecord
+    record: EngineRecord
     up: bool
 
 
@@ -148,7 +148,7 @@ class Administration:
 
         async def seen(engines: SqlEngines) -> Sequence[SeenEngine]:
             now = await engines.now()
-            return [SeenEngine(told, told.is_up(now)) for told in await engines.all()]
+            return [SeenEngine(record, record.is_up(now)) for record in await engines.all()]
 
         return self._of_engines(seen, [])
 
@@ -179,7 +179,7 @@ class Administration:
         """Re-encrypt the texts of earlier keys."""
 
         async def renew(opened: OpenStore) -> None:
-            while await opened.reencryption.bite():
+            while await opened.reencryption.step():
                 pass
 
         self._with(renew)

@@ -228,7 +228,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._gate = gate
         self._limits = gate.limits
         self._phase = _Phase.HEADERS
-        self._heard = False
+        self._has_received = False
         self._overhead = 0  # bytes of the request outside the body: a bound for the parser's memory
         self._body = 0
         self._header_size = 0
@@ -243,7 +243,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.network = _network_of(self.client)
         self.since = self._gate.now()
         if not self._gate.enter(self):
-            self._heard = True
+            self._has_received = True
             self.refuse(_LimitError(HTTPStatus.SERVICE_UNAVAILABLE, _CROWDED))
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -259,7 +259,7 @@ class GuardedProtocol(HttpToolsProtocol):
         idle = self.cycle is None or self.cycle.response_complete
         if idle and self._phase is _Phase.NOTHING:
             self._enter(_Phase.HEADERS)  # also for bytes that start no request
-        self._heard = True
+        self._has_received = True
         self._overhead += len(data)
         super().data_received(data)
         if self._refusal is None and self._phase is not _Phase.NOTHING:
@@ -381,7 +381,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refusal, self.since = refusal, self._gate.now()
         self.held.release()
         cycle = self.cycle
-        asked = self._heard
+        asked = self._has_received
         if cycle is not None and cycle.response_complete:
             asked = self._phase is _Phase.HEADERS
         elif cycle is not None:

@@ -60,10 +60,10 @@ def interface(
             except ClientDisconnect:
                 response = Response(status_code=400)  # the client has disconnected
             except Exception as error:
-                told = _told(error)
-                if type_of(told) is None:
+                public = _public_error(error)
+                if type_of(public) is None:
                     log.exception("request failed", method=request.method, path=request.url.path)
-                response = fault(told)
+                response = fault(public)
         if response.status_code == HTTPStatus.SERVICE_UNAVAILABLE:
             response.headers.setdefault("Retry-After", str(RETRY_AFTER))
         for header in (_HEADER, *headers):
@@ -73,7 +73,7 @@ def interface(
     return application
 
 
-def _told(error: Exception) -> Exception:
+def _public_error(error: Exception) -> Exception:
     """Return the error for the client."""
     if isinstance(error, StoreError) and error.passing:
         log.warning("request not answered", reason=str(error))
@@ -92,10 +92,10 @@ def _told(error: Exception) -> Exception:
     return UnavailableError("The machine of the service is overloaded at present; try again later.")
 
 
-def _across(given: str, parent: str | None) -> str | None:
+def _across(request_id: str, parent: str | None) -> str | None:
     """Return the client's id of its request: the one in the header, or that of its trace."""
-    if _REQUEST_ID.fullmatch(given):
-        return given
+    if _REQUEST_ID.fullmatch(request_id):
+        return request_id
     traced = _TRACE.match(parent) if parent else None
     return f"req-{uuid.UUID(traced[1])}" if traced else None
 

@@ -61,8 +61,8 @@ def operator_routes(
         if is_disabled():
             return PlainTextResponse("DISABLED BY FILE", 503)
         if "application/json" in request.headers.get("accept", "") and readers.admit(request):
-            told = await details()
-            return JSONResponse(dict(told), 503 if "fault" in told else 200)
+            report = await details()
+            return JSONResponse(dict(report), 503 if "fault" in report else 200)
         return PlainTextResponse("OK")
 
     async def figures(request: Request) -> Response:

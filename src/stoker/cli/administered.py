@@ -81,11 +81,11 @@ def telling_refusals(command: Callable[..., Any]) -> Callable[..., Any]:
     """Return the command. Errors of the database become a message."""
 
     @wraps(command)
-    def told(*target: Any, **arguments: Any) -> Any:
+    def wrapper(*target: Any, **arguments: Any) -> Any:
         try:
             return command(*target, **arguments)
         except (ValueError, NotFoundError, SQLAlchemyError) as error:
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             raise CommandError(lines[0] if lines else type(error).__name__) from None
 
-    return told
+    return wrapper

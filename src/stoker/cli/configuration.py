@@ -67,13 +67,13 @@ def remarks_on(files: ConfigFiles) -> list[Finding]:
     return remarks(files.all())
 
 
-def with_configured(options: ServeOptions, given: Collection[str]) -> ServeOptions:
+def with_configured(options: ServeOptions, explicit: Collection[str]) -> ServeOptions:
     """Return the options of ``stoker serve``, completed from files."""
     conf = read(options.config)
     set_ = {
         name: conf[option] if group == "DEFAULT" else conf[group][option]
         for name, (group, option) in _PLACES.items()
-        if name not in given and is_set(conf, group, option)
+        if name not in explicit and is_set(conf, group, option)
     }
     if "data_dir" in set_:
         set_["data_dir"] = Path(set_["data_dir"]).resolve()

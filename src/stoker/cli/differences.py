@@ -53,18 +53,18 @@ def _lines(name: str, old: Any, new: Any, words: Words) -> Iterator[str]:
     if old == new:
         yield f"{name}: {_ONLY_SECRETS}"
         return
-    given_old, given_new = _given(old), _given(new)
-    if given_old == given_new:  # Keys without a value are the only difference.
+    shown_old, shown_new = _without_none(old), _without_none(new)
+    if shown_old == shown_new:  # Keys without a value are the only difference.
         yield f"{name}: {words(*_beside(_text(old), _text(new)))}"
     elif isinstance(old, Mapping) and isinstance(new, Mapping):
-        yield from _of_maps(name, given_old, given_new, words)
+        yield from _of_maps(name, shown_old, shown_new, words)
     elif isinstance(old, list) and isinstance(new, list):
-        yield from _of_lists(name, given_old, given_new, words)
+        yield from _of_lists(name, shown_old, shown_new, words)
     elif isinstance(old, str) and isinstance(new, str) and "\n" in old.strip() + new.strip():
         yield f"{name}:"
         yield from _of_texts(old.splitlines(), new.splitlines())
     else:
-        yield f"{name}: {words(*_beside(_text(given_old), _text(given_new)))}"
+        yield f"{name}: {words(*_beside(_text(shown_old), _text(shown_new)))}"
 
 
 def _of_maps(
@@ -128,11 +128,11 @@ def _text(value: Any) -> str:
     return "(none)" if value is None else json.dumps(value, ensure_ascii=False)
 
 
-def _given(value: Any) -> Any:
+def _without_none(value: Any) -> Any:
     """Return the value without keys that have no value."""
     if isinstance(value, Mapping):
-        return {key: _given(item) for key, item in value.items() if item is not None}
-    return [_given(item) for item in value] if isinstance(value, list) else value
+        return {key: _without_none(item) for key, item in value.items() if item is not None}
+    return [_without_none(item) for item in value] if isinstance(value, list) else value
 
 
 def _beside(old: str, new: str, widest: int = _WIDEST) -> tuple[str, str]:

@@ -48,7 +48,9 @@ def engines_of(database: DatabaseSettings) -> Sequence[Engine]:
     """
     running, database = _find_database(database)
     found = [
-        Engine(e.told.id, e.told.host, e.told.host, e.told.process, e.told.updated_at, e.up)
+        Engine(
+            e.record.id, e.record.host, e.record.host, e.record.process, e.record.updated_at, e.up
+        )
         for e in Administration(database).engines()
     ]
     if found or running is None or running.shares:

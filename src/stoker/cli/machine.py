@@ -134,10 +134,10 @@ def _subordinate_ids() -> Check:
         return Check(name, True, False, "not needed by root")
     user = str(os.getuid())
     names = {user, os.environ.get("USER", user)}
-    given = all(_has_range(Path(file), names) for file in ("/etc/subuid", "/etc/subgid"))
+    has_ranges = all(_has_range(Path(file), names) for file in ("/etc/subuid", "/etc/subgid"))
     tools = shutil.which("newuidmap") and shutil.which("newgidmap")
     remedies = []
-    if not given:
+    if not has_ranges:
         remedies.append(
             "give this user some: usermod --add-subuids 100000-165535"
             " --add-subgids 100000-165535 NAME"

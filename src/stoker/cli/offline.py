@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from stoker.cli.arguments.files import Bundle, bundle
-from stoker.cli.arguments.given_values import diagnostic_where_given
+from stoker.cli.arguments.value_sources import diagnostic_at_source
 from stoker.cli.console.findings import DocumentError, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
 from stoker.kernel.values import replace
@@ -80,7 +80,7 @@ def _evaluated(
         both = _certain(validated(True), validated(False))
         found = (each for each in both if each.code != "missing-parameter")
     found = (_as_known_here(each) for each in found if each.code != "no-export")
-    found = (diagnostic_where_given(each, sent, parameters) for each in found)
+    found = (diagnostic_at_source(each, sent, parameters) for each in found)
     if any(each.path[:1] != (template.version.dialect.outputs,) for each in structure.errors):
         # References to unreadable parts would only repeat their findings.
         found = (each for each in found if each.code not in REFERENCES)

@@ -16,28 +16,28 @@ _MOST_COMMANDS = 20
 _PASSED_ON = "stoker.cli.servers.passed_on"
 
 
-def find_server(client: Client, wanted: str) -> Server:
+def find_server(client: Client, name: str) -> Server:
     """Return the server with this name or id, or at STACK/PATH, or the only one below it.
 
     PATH has the names of the resources that lead to it through nested stacks. Raise
     :class:`InputError`, with the servers of the stack.
     """
-    stack_name, _, path = wanted.partition("/")
+    stack_name, _, path = name.partition("/")
     there = {server.id: server for server in servers(client)}
-    named = [each for each in there.values() if wanted in (each.id, each.name)]
+    named = [each for each in there.values() if name in (each.id, each.name)]
     if len(named) == 1:
         return named[0]
     if named:
         raise InputError(
-            f'"{wanted}" means several servers; name one:\n{_commands(each.id for each in named)}'
+            f'"{name}" means several servers; name one:\n{_commands(each.id for each in named)}'
         )
     stack = find_stack(client, stack_name)
     if stack is None and not path:
         names = [*(each.name for each in list_stacks(client)), *(s.name for s in there.values())]
-        hint = did_you_mean(wanted, names)
+        hint = did_you_mean(name, names)
         near = "" if hint is None else f" ({hint})"
         raise InputError(
-            f'there is no stack and no server "{wanted}"{near}; "stoker status" lists the stacks'
+            f'there is no stack and no server "{name}"{near}; "stoker status" lists the stacks'
         )
     stack = stack or the_stack(client, stack_name)
     known = {
@@ -50,7 +50,7 @@ def find_server(client: Client, wanted: str) -> Server:
         return known[fitting[0]]
     if fitting:
         lines = _commands(f"{stack_name} {place}" for place in fitting)
-        raise InputError(f'"{wanted}" means several servers; name one:\n{lines}')
+        raise InputError(f'"{name}" means several servers; name one:\n{lines}')
     if not path:
         raise InputError(f"the stack {stack_name} has no servers")
     raise InputError(f'there is no server "{path}" in {stack_name}{candidates(path, known)}')
@@ -74,7 +74,7 @@ def _commands(servers: Iterable[str]) -> str:
     return "\n".join([*lines[:_MOST_COMMANDS], *more])
 
 
-def wanted_server(stack: str, resource: str | None) -> str:
+def server_path(stack: str, resource: str | None) -> str:
     """Return the arguments of :func:`find_server` for STACK and SERVER of a command."""
     return stack if resource is None else f"{stack}/{resource}"
 

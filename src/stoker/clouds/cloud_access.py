@@ -41,8 +41,8 @@ class CloudAccess:
 
         Raise :class:`stoker.kernel.errors.NotFoundError` for an unknown or ambiguous name.
         """
-        wanted = [(item.finder, item.value) for item in lookups]
-        return self._lookups.find_many(self.connection(stack), wanted) if wanted else []
+        items = [(item.finder, item.value) for item in lookups]
+        return self._lookups.find_many(self.connection(stack), items) if items else []
 
     def check(self, stack: HasCredentials, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         """Return None for each custom constraint, or the reason why the value is wrong."""
@@ -89,9 +89,9 @@ def _lack(cloud: Any, service: str, extension: str, extensions: Collection[str])
 
 def credentials_of(stack: HasCredentials) -> Credentials:
     """Return the credentials of a stack: its trust, its user, or the user of the request."""
-    kept = stack.credentials
-    if "password" in kept:
-        return UserPassword(kept["user_id"], kept["password"], kept["project_id"])
-    if "trust_id" in kept:
-        return Trust(kept["trust_id"], kept.get("project_id"))
-    return Token(kept["token"])
+    stored = stack.credentials
+    if "password" in stored:
+        return UserPassword(stored["user_id"], stored["password"], stored["project_id"])
+    if "trust_id" in stored:
+        return Trust(stored["trust_id"], stored.get("project_id"))
+    return Token(stored["token"])

@@ -106,25 +106,27 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
         self._places: dict[Place, tuple[connection.Connection, Any]] = {}
         self._catalog_stands_until = 0.0
 
-    def get_endpoint(self, auth: Any = None, **wanted: Any) -> Any:
+    def get_endpoint(self, auth: Any = None, **filters: Any) -> Any:
         """Return the address of a service."""
-        return self._looked_up(super().get_endpoint, auth, wanted)
+        return self._query_catalog(super().get_endpoint, auth, filters)
 
-    def get_endpoint_data(self, auth: Any = None, **wanted: Any) -> Any:
+    def get_endpoint_data(self, auth: Any = None, **filters: Any) -> Any:
         """Return the endpoint data of a service."""
-        return self._looked_up(super().get_endpoint_data, auth, wanted)
+        return self._query_catalog(super().get_endpoint_data, auth, filters)
 
-    def get_api_major_version(self, auth: Any = None, **wanted: Any) -> Any:
+    def get_api_major_version(self, auth: Any = None, **filters: Any) -> Any:
         """Return the API version of a service."""
-        return self._looked_up(super().get_api_major_version, auth, wanted)
+        return self._query_catalog(super().get_api_major_version, auth, filters)
 
-    def _looked_up(self, look: Callable[..., Any], auth: Any, wanted: Mapping[str, Any]) -> Any:
+    def _query_catalog(
+        self, query: Callable[..., Any], auth: Any, filters: Mapping[str, Any]
+    ) -> Any:
         """Look a service up in the catalog; fetch a new catalog if it is missing.
 
         The catalog is part of the token, and stacks keep tokens while operators add services.
         """
         try:
-            return look(auth, **wanted)
+            return query(auth, **filters)
         except exceptions.EndpointNotFound as fault:
             now = self._clock.now()
             if now < self._catalog_stands_until:
@@ -132,7 +134,7 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             self._catalog_stands_until = now + _CATALOG_STANDS
         self.invalidate(auth)
         try:
-            return look(auth, **wanted)
+            return query(auth, **filters)
         except exceptions.EndpointNotFound as fault:
             raise EndpointNotFoundError(str(fault)) from None
 
@@ -141,8 +143,8 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
 
         ``region`` is the default. No request is sent yet.
         """
-        kept = self._places.get(place)
-        if kept is None:
+        session = self._places.get(place)
+        if session is None:
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             certificates = _file_with(place.ca_cert)
@@ -152,8 +154,8 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
                 app_name="stoker",
                 app_version=__version__,
             )
-            kept = self._places[place] = (made, certificates)
-        return kept[0]
+            session = self._places[place] = (made, certificates)
+        return session[0]
 
     def _session_for(self, place: Place, certificates: str | None) -> ObservedSession:
         verify: bool | str = False if place.insecure else certificates or self.verify
@@ -203,8 +205,8 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
     ) -> Any:
         across = request_across()
         if across is not None:
-            given = arguments.get("headers") or {}
-            arguments["headers"] = {**given, REQUEST_ID: across, **trace_headers()}
+            headers = arguments.get("headers") or {}
+            arguments["headers"] = {**headers, REQUEST_ID: across, **trace_headers()}
         started = time.monotonic()
         try:
             answer = super().request(url, method, **arguments)

@@ -21,7 +21,7 @@ Observer = Callable[[str, int, float, float | None, str], None]
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Session:
     connection: Any
     until: float
 
@@ -45,7 +45,7 @@ class Sessions:
         self._observer = observer
         self._transport = transport
         self._maker: Any = None
-        self._kept: OrderedDict[Credentials, _Kept] = OrderedDict()
+        self._open: OrderedDict[Credentials, _Session] = OrderedDict()
         self._lock = Lock()
 
     def load(self) -> None:
@@ -67,19 +67,19 @@ class Sessions:
         self.load()
         now = self._clock.now()
         with self._lock:
-            kept = self._kept.get(credentials)
-            if kept is None or kept.until <= now:
-                kept = _Kept(self._maker.connection(credentials), 0.0)
-                self._kept[credentials] = kept
-            kept.until = now + _LIFETIME
-            self._kept.move_to_end(credentials)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-            return kept.connection
+            session = self._open.get(credentials)
+            if session is None or session.until <= now:
+                session = _Session(self._maker.connection(credentials), 0.0)
+                self._open[credentials] = session
+            session.until = now + _LIFETIME
+            self._open.move_to_end(credentials)
+            while len(self._open) > _KEPT:
+                self._open.popitem(last=False)
+            return session.connection
 
     def close(self) -> None:
         """Drop all connections and close their sockets."""
         with self._lock:
-            self._kept.clear()
+            self._open.clear()
             if self._maker is not None:
                 self._maker.close()

@@ -58,10 +58,10 @@ class FairThreads:
         self._waiting: OrderedDict[str, deque[_Job]] = OrderedDict()
         self._running: Counter[str] = Counter()  # threads by project
         self._scarce = False  # whether a project waits for a thread that another one has
-        self._begun: dict[object, float] = {}  # start time of the current job, by thread
-        self._looking = False
+        self._started_at: dict[object, float] = {}  # start time of the current job, by thread
+        self._is_checking = False
         self._done: deque[Callable[[], None]] = deque()  # callbacks of threads for the loop
-        self._told = False  # whether the loop was notified of them
+        self._is_delivery_scheduled = False  # whether the loop was notified of them
 
     async def run(self, call: Callable[[], Answer]) -> Answer:
         """Run ``call`` when it is the turn of its project; return its result."""
@@ -90,8 +90,8 @@ class FairThreads:
     def _start(self, loop: asyncio.AbstractEventLoop, project_id: str, jobs: deque[_Job]) -> None:
         self._running[project_id] += 1
         self._submit(loop, partial(self._work, loop, project_id, jobs))
-        if not self._looking:
-            self._look(loop)
+        if not self._is_checking:
+            self._adjust_switching(loop)
 
     def _submit(self, loop: asyncio.AbstractEventLoop, work: Callable[[], None]) -> None:
         """Run work on a thread; while no thread can be started, try again each second."""
@@ -112,39 +112,39 @@ class FairThreads:
             while True:
                 call, end = jobs.popleft()
                 if not end.done():
-                    self._begun[thread] = time.monotonic()
-                    self._tell(loop, _outcome(call, end))
+                    self._started_at[thread] = time.monotonic()
+                    self._schedule_delivery(loop, _outcome(call, end))
                 if self._scarce:
                     break
-        self._begun.pop(thread, None)
-        self._tell(loop, partial(self._ended, loop, project_id))
+        self._started_at.pop(thread, None)
+        self._schedule_delivery(loop, partial(self._ended, loop, project_id))
 
     def _ended(self, loop: asyncio.AbstractEventLoop, project_id: str) -> None:
         self._running[project_id] -= 1
         self._admit(loop)
 
-    def _tell(self, loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
+    def _schedule_delivery(self, loop: asyncio.AbstractEventLoop, what: Callable[[], None]) -> None:
         """Schedule a callback on the event loop."""
         self._done.append(what)
-        if not self._told:
-            self._told = True
-            loop.call_soon_threadsafe(self._hear)
+        if not self._is_delivery_scheduled:
+            self._is_delivery_scheduled = True
+            loop.call_soon_threadsafe(self._deliver)
 
-    def _hear(self) -> None:
+    def _deliver(self) -> None:
         """Deliver the results of threads."""
-        self._told = False
+        self._is_delivery_scheduled = False
         while self._done:
             self._done.popleft()()
 
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _adjust_switching(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let threads give way sooner while there is long work: it costs small work too much."""
         since = time.monotonic() - LONG
-        long = any(begun < since for begun in list(self._begun.values()))
+        long = any(started_at < since for started_at in list(self._started_at.values()))
         (_LONG.add if long else _LONG.discard)(id(self))
         sys.setswitchinterval(GIVE_WAY if _LONG else _USUAL)
-        self._looking = self._running.total() > 0
-        if self._looking:
-            loop.call_later(LONG, self._look, loop)
+        self._is_checking = self._running.total() > 0
+        if self._is_checking:
+            loop.call_later(LONG, self._adjust_switching, loop)
 
     def close(self, *, wait: bool = False) -> None:
         """Start no more work; running work ends on its own, with ``wait`` before the return."""

@@ -171,16 +171,16 @@ def _wrong_value(setting: Setting, conf: ConfigOpts) -> Finding | None:
         getattr(section, option.dest)
     except (cfg.Error, ValueError) as error:
         shown = "" if option.secret else f' "{setting.value}"'
-        wanted = _WANTED.get(type(option).__name__, "another value")
+        expected = _EXPECTED.get(type(option).__name__, "another value")
         cause = str(error).rpartition("is not valid: ")[2] if not option.secret else "not valid"
         return _finding(
-            Kind.WRONG, setting, f"the value{shown} is refused ({cause}); give {wanted}"
+            Kind.WRONG, setting, f"the value{shown} is refused ({cause}); give {expected}"
         )
     return None
 
 
 _PLACEHOLDER = "CHANGE-ME"
-_WANTED = {
+_EXPECTED = {
     "BoolOpt": "true or false",
     "IntOpt": "a whole number",
     "FloatOpt": "a number",

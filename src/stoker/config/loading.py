@@ -12,12 +12,12 @@ from stoker.config.files import ConfigFiles
 from stoker.config.options import GROUPS
 
 
-def load(given: ConfigFiles | Sequence[Path] = ()) -> cfg.ConfigOpts:
+def load(files: ConfigFiles | Sequence[Path] = ()) -> cfg.ConfigOpts:
     """The options (an ``oslo_config.cfg.ConfigOpts``) as the given files, in order, set them.
 
     Raises ``oslo_config.cfg.Error`` naming the file or the option that is wrong.
     """
-    read = given if isinstance(given, ConfigFiles) else ConfigFiles(tuple(given))
+    read = files if isinstance(files, ConfigFiles) else ConfigFiles(tuple(files))
     # the check of files reports old names with file and line
     logging.getLogger("oslo_config").setLevel(logging.ERROR)
     conf = cfg.ConfigOpts()

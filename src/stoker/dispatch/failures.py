@@ -21,8 +21,8 @@ BACKOFF = Backoff(0.1, 5.0)  # pauses before a failed driver is restarted
 
 async def spare_all(ports: Ports, drivers: Iterable[Driver]) -> None:
     """Count none of these drivers as failed: their process ends in order."""
-    taken = [driver.acquired for driver in drivers if driver.acquired is not None]
-    writes = [asyncio.ensure_future(spare(ports, stack)) for stack in taken]
+    stacks = [driver.acquired for driver in drivers if driver.acquired is not None]
+    writes = [asyncio.ensure_future(spare(ports, stack)) for stack in stacks]
     if writes:
         _, late = await asyncio.wait(writes, timeout=SPARING_SECONDS)
         for write in late:

@@ -60,8 +60,8 @@ class InProcess(Dispatcher, Observer):
             if certain and operation.stack_id in change.acquires:
                 stacks, inputs = records_of(change, Stack), records_of(change, Input)
                 [new] = [stack for stack in stacks if stack.id == operation.stack_id]
-                given = [each for each in inputs if each.id == operation.input_id]
-                self._wake(new.id, AcquiredStack(new.taken, operation, next(iter(given), None)))
+                own = [each for each in inputs if each.id == operation.input_id]
+                self._wake(new.id, AcquiredStack(new.acquired, operation, next(iter(own), None)))
             else:
                 self._wake(operation.stack_id)
         if is_for_driver(change):

@@ -40,13 +40,13 @@ class NotificationListener:
         self,
         conninfo: str,
         own_name: str,
-        heard_by: Mapping[str, NotificationHandler],
+        handlers: Mapping[str, NotificationHandler],
         missed: Callable[[], None],
     ) -> None:
         """``missed`` is called whenever notifications may have been lost."""
         self._conninfo = conninfo
         self._own_name = own_name
-        self._heard_by = heard_by
+        self._handlers = handlers
         self._missed = missed
         self._background = Background(self._listen)
 
@@ -61,27 +61,27 @@ class NotificationListener:
     async def _listen(self) -> None:
         while True:
             try:
-                await self._hear_all()
+                await self._receive()
             except (psycopg.Error, OSError, TimeoutError) as fault:
                 log.warning("not listening for news", reason=words_of(fault))
             await asyncio.sleep(AGAIN_AFTER)
 
-    async def _hear_all(self) -> None:
+    async def _receive(self) -> None:
         async with asyncio.timeout(ANSWERS):
             connection = await psycopg.AsyncConnection.connect(self._conninfo, autocommit=True)
         async with connection:
-            for channel in (CHANNEL, EVENTS) if "events" in self._heard_by else (CHANNEL,):
+            for channel in (CHANNEL, EVENTS) if "events" in self._handlers else (CHANNEL,):
                 await connection.execute(f"LISTEN {channel}")
             # Not before LISTEN: from then on no notification is lost, so one read of the state is
             # enough.
             self._missed()
             while True:
-                async for told in connection.notifies(timeout=CHECK):
-                    self._hear(told.payload)
+                async for notification in connection.notifies(timeout=CHECK):
+                    self._handle(notification.payload)
                 async with asyncio.timeout(ANSWERS):
                     await connection.execute("SELECT 1")
 
-    def _hear(self, told: str) -> None:
-        teller, kind, *about = told.split()
-        if (hear := self._heard_by.get(kind)) is not None:
-            hear(about, teller == self._own_name)
+    def _handle(self, payload: str) -> None:
+        sender, kind, *about = payload.split()
+        if (handler := self._handlers.get(kind)) is not None:
+            handler(about, sender == self._own_name)

@@ -125,12 +125,12 @@ class Jobs(manager.JobManager):
         self._doing: set[int] = set()
         self._spared: set[int] = set()  # those of them without a free regular slot
         # A turn has ended, or there may be a new one: an engine without a free slot may fetch now.
-        self._look_again = asyncio.Event()
+        self._wakeup = asyncio.Event()
         self._fetching = asyncio.Lock()
         self._want = 1  # number of jobs in the next fetch
         self._fetched_at = 0.0
-        self._told_at = 0.0  # when this engine was last notified of a turn
-        self._told = asyncio.Event()
+        self._notified_at = 0.0  # when this engine was last notified of a turn
+        self._notified = asyncio.Event()
         self._patience = 0.0
         self._finished: list[int] = []
         # Records the ends of turns that ended together.
@@ -163,11 +163,11 @@ class Jobs(manager.JobManager):
             # The library would continue with a worker without heartbeats.
             self.lost.set()
 
-    def hear(self) -> None:
+    def notify(self) -> None:
         """There may be a turn."""
-        self._told_at = clock()
-        self._told.set()
-        self._look_again.set()
+        self._notified_at = clock()
+        self._notified.set()
+        self._wakeup.set()
 
     async def listen_for_jobs(self, *, on_notification: Any, **_: Any) -> None:
         """Wake the worker for turns as long as it lives.
@@ -176,8 +176,8 @@ class Jobs(manager.JobManager):
         more listener for the server.
         """
         while True:
-            await self._told.wait()
-            self._told.clear()
+            await self._notified.wait()
+            self._notified.clear()
             await on_notification(channel="", notification={"type": "job_inserted", "job_id": 0})
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
@@ -186,8 +186,8 @@ class Jobs(manager.JobManager):
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
             while self._room <= 0 and self._lease.holds:
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._look_again.wait(), BUSY)
-                self._look_again.clear()
+                    await asyncio.wait_for(self._wakeup.wait(), BUSY)
+                self._wakeup.clear()
                 if len(self._spared) < SPARE:
                     break
             async with self._fetching:
@@ -200,7 +200,7 @@ class Jobs(manager.JobManager):
             if had_room:
                 # The library drops notifications that arrive while it fetches. So a turn that was
                 # announced since then is fetched here.
-                if self._told_at + self._patience < self._fetched_at:
+                if self._notified_at + self._patience < self._fetched_at:
                     return None
                 await asyncio.sleep(self._patience)
 
@@ -267,7 +267,7 @@ class Jobs(manager.JobManager):
         finally:
             for ended in (self._doing, self._spared):
                 ended.difference_update(finished)
-            self._look_again.set()
+            self._wakeup.set()
 
     async def _waits(self, priority: int) -> bool:
         """Return whether a turn of this priority, or a higher one, has waited for long enough."""
@@ -332,12 +332,12 @@ class Procrastinate:
         self._tasks = [
             loop.create_task(self._regularly(SWEEP, self._sweep)),
             loop.create_task(self._regularly(CHECK, self._check)),
-            loop.create_task(self._regularly(2.0, turns.look_at_all)),
+            loop.create_task(self._regularly(2.0, turns.wake_due)),
         ]
 
-    def hear(self) -> None:
+    def notify(self) -> None:
         """Handle a notification of requested turns."""
-        self._jobs.hear()
+        self._jobs.notify()
 
     async def close(self) -> None:
         """Release the driven stacks, and take no more."""

@@ -19,25 +19,25 @@ LONGEST = 30.0  # seconds until the next check, because other processes may have
 
 
 class WatchTimer(Observer):
-    """A task that calls ``look`` at the time that its last call has named."""
+    """A task that calls ``evaluate`` at the time that its last call has named."""
 
     def __init__(
-        self, store: Store, clock: Clock, look: Callable[[], Awaitable[float | None]]
+        self, store: Store, clock: Clock, evaluate: Callable[[], Awaitable[float | None]]
     ) -> None:
         self._clock = clock
-        self._look = look
-        self._news = asyncio.Event()
+        self._evaluate = evaluate
+        self._wakeup = asyncio.Event()
         self._background = Background(self._run)
         store.observe(self)
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Wake up for new watches, which may be due before all others."""
         if records_of(change, WatchDefinition):
-            self.hear()
+            self.wake()
 
-    def hear(self) -> None:
+    def wake(self) -> None:
         """Wake up because another process may have started a watch."""
-        self._news.set()
+        self._wakeup.set()
 
     def start(self) -> None:
         """Start."""
@@ -49,10 +49,10 @@ class WatchTimer(Observer):
 
     async def _run(self) -> None:
         while True:
-            self._news.clear()
+            self._wakeup.clear()
             pause = LONGEST
             try:
-                next_at = await self._look()
+                next_at = await self._evaluate()
                 if next_at is not None:
                     pause = min(max(next_at - self._clock.now(), 0.0), LONGEST)
             except StoreError as fault:
@@ -61,4 +61,4 @@ class WatchTimer(Observer):
                 log.exception("watches not evaluated; it is retried")
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
-                    await self._news.wait()
+                    await self._wakeup.wait()

@@ -23,7 +23,7 @@ from stoker.engine.model.interfaces import (
 )
 from stoker.engine.model.records import Operation
 from stoker.engine.model.storage.changes import Change, records_of
-from stoker.engine.model.storage.turns import TurnQueue, news_of
+from stoker.engine.model.storage.turns import TurnQueue, notification_of
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.logs.log import Log
 
@@ -47,7 +47,7 @@ class Turns(Dispatcher, Observer):
         self._failures = Failures()
         # Unprocessed notifications about stacks that are driven here: ids of ended nested stacks,
         # or None for other changes.
-        self._told: dict[str, set[str | None]] = {}
+        self._pending: dict[str, set[str | None]] = {}
         self._background: set[asyncio.Task[None]] = set()
         self._closed = False
         ports.store.observe(self)
@@ -121,54 +121,54 @@ class Turns(Dispatcher, Observer):
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Let drivers of this process hear of its own commits."""
-        news = news_of(change)
+        notification = notification_of(change)
         ends: dict[str, End] = {
             operation.id: (operation.status, operation.reason)
             for operation in records_of(change, Operation)
             # An uncertain commit may not have been written. The driver then has to read the end.
             if certain and operation.status.final
         }
-        for stack_id in news.asked:
-            self._tell(stack_id)
-        for parent_id, child_id in news.ended:
-            self._tell_end(parent_id, child_id, ends)
+        for stack_id in notification.asked:
+            self._notify_driver(stack_id)
+        for parent_id, child_id in notification.ended:
+            self._notify_of_end(parent_id, child_id, ends)
 
-    def _tell(self, stack_id: str) -> None:
+    def _notify_driver(self, stack_id: str) -> None:
         if (driver := self._drivers.get(stack_id)) is not None:
             driver.notify()
 
-    def _tell_end(self, parent_id: str, child_id: str, ends: Mapping[str, End]) -> None:
+    def _notify_of_end(self, parent_id: str, child_id: str, ends: Mapping[str, End]) -> None:
         if (driver := self._drivers.get(parent_id)) is not None:
             driver.child_ended(child_id, ends)
 
-    def hear(self, news: Iterable[tuple[str, str | None]], *, known: bool) -> None:
+    def receive(self, notifications: Iterable[tuple[str, str | None]], *, known: bool) -> None:
         """Handle notifications about stacks, or about nested ones of theirs.
 
         ``known`` means that :meth:`committed` has already handled them.
         """
-        for stack_id, child_id in news:
+        for stack_id, child_id in notifications:
             if stack_id not in self._drivers:
                 continue
-            if not self._told:
-                self._later(self._look())
-            told = self._told.setdefault(stack_id, set())
+            if not self._pending:
+                self._later(self._deliver())
+            children = self._pending.setdefault(stack_id, set())
             # A known change needs no second notification, but its turn must be consumed as well.
             if not known:
-                told.add(child_id)
+                children.add(child_id)
 
-    async def _look(self) -> None:
+    async def _deliver(self) -> None:
         """Remove the turns of the notifications, then wake the drivers."""
         await asyncio.sleep(GATHERS)
-        told, self._told = self._told, {}
-        await self._consume(list(told))
-        for stack_id, children in told.items():
+        pending, self._pending = self._pending, {}
+        await self._consume(list(pending))
+        for stack_id, children in pending.items():
             for child_id in children:
                 if child_id is None:
-                    self._tell(stack_id)
+                    self._notify_driver(stack_id)
                 else:
-                    self._tell_end(stack_id, child_id, NO_ENDS)
+                    self._notify_of_end(stack_id, child_id, NO_ENDS)
 
-    async def look_at_all(self) -> None:
+    async def wake_due(self) -> None:
         """Wake the drivers of stacks with a due turn, after notifications may have been lost."""
         for stack_id in await self._consume(list(self._drivers)):
             if (driver := self._drivers.get(stack_id)) is not None:
@@ -195,13 +195,13 @@ class Turns(Dispatcher, Observer):
     def wake(self, stack_id: str) -> None:
         """There is an operation or a signal for this stack in the store."""
         if stack_id in self._drivers:
-            self._tell(stack_id)
+            self._notify_driver(stack_id)
         else:
             self._later(self._queue.schedule(stack_id, 0))
 
     def wake_parent(self, parent_id: str, stack_id: str) -> None:
         """A nested stack's operation has ended otherwise than by a change."""
-        self._tell_end(parent_id, stack_id, NO_ENDS)
+        self._notify_of_end(parent_id, stack_id, NO_ENDS)
         self._later(self._queue.schedule(parent_id, 0))
 
     def _later(self, work: Awaitable[None]) -> None:

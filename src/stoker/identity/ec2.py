@@ -48,8 +48,8 @@ class SignatureVerifier:
         """Return the caller whose key signed the request; see
         ``stoker.api.ports.VerifySignature``."""
         signed = dict(re.findall(_FIELD, headers.get("authorization", "")))
-        given = (*map(params.get, _SIGNATURES), signed.get("Signature"))
-        signature = next(filter(None, given), None)
+        signatures = (*map(params.get, _SIGNATURES), signed.get("Signature"))
+        signature = next(filter(None, signatures), None)
         if signature is None:
             raise ValidationError("The request is not signed.", INCOMPLETE_SIGNATURE)
         scope = params.get("X-Amz-Credential") or signed.get("Credential", "")

@@ -109,10 +109,10 @@ class Keystone:
         """
         async with self._lock:
             now = self._clock.now()
-            kept, since = self._grants.get(user, (None, 0.0))
+            cached, since = self._grants.get(user, (None, 0.0))
             fresh = not renew or since > now - _RENEWAL_PAUSE
-            if kept is not None and fresh and kept.expires_at > now + _MARGIN:
-                return kept
+            if cached is not None and fresh and cached.expires_at > now + _MARGIN:
+                return cached
             grant = await self.authenticate(by_password(user))
             subject = f"user {user.name}"
             if grant is None:

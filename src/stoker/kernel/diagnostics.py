@@ -158,9 +158,9 @@ def first_of(found: Sequence[Diagnostic]) -> list[Diagnostic]:
         return list(found)
     errors = [each for each in found if each.severity is Severity.ERROR]
     others = (each for each in found if each.severity is not Severity.ERROR)
-    told = [*errors[:MAX_DIAGNOSTICS], *islice(others, max(0, MAX_DIAGNOSTICS - len(errors)))]
+    first = [*errors[:MAX_DIAGNOSTICS], *islice(others, max(0, MAX_DIAGNOSTICS - len(errors)))]
     message = f"there are {len(found)} findings in all"
-    return [*told, Diagnostic(MORE_DIAGNOSTICS, message, severity=Severity.INFO)]
+    return [*first, Diagnostic(MORE_DIAGNOSTICS, message, severity=Severity.INFO)]
 
 
 class Diagnostics(list[Diagnostic]):

@@ -29,7 +29,7 @@ def dependencies_first(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node
     Takes a third of the time of ``graphlib``, which is only called to find the cycle.
     """
     needed_by = reverse(dependencies)
-    left = {node: len(set(wanted)) for node, wanted in dependencies.items()}
+    left = {node: len(set(needs)) for node, needs in dependencies.items()}
     order = [node for node, count in left.items() if count == 0]
     for node in order:
         for above in needed_by[node]:
@@ -44,7 +44,7 @@ def dependencies_first(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node
 def reverse(dependencies: Mapping[Node, Iterable[Node]]) -> dict[Node, list[Node]]:
     """Return the graph with reversed edges: each node with its dependents, in their order."""
     turned: dict[Node, list[Node]] = {node: [] for node in dependencies}
-    for node, wanted in dependencies.items():
-        for need in set(wanted):
+    for node, needs in dependencies.items():
+        for need in set(needs):
             turned.setdefault(need, []).append(node)
     return turned

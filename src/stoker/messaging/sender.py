@@ -52,11 +52,11 @@ class Sender:
         self._channel = channel
         self._carrier = carrier
         self._most = most
-        self._news = asyncio.Event()
+        self._wakeup = asyncio.Event()
         # Lane -> end of its pause on the loop's clock, and the number of failures in a row.
         self._resting: dict[str, tuple[float, int]] = {}
         self._background = Background(self._run)
-        outbox.listen(self._news.set)
+        outbox.listen(self._wakeup.set)
 
     def start(self) -> None:
         """Start with the messages of earlier processes."""
@@ -69,10 +69,10 @@ class Sender:
 
     async def _run(self) -> None:
         while True:
-            self._news.clear()
+            self._wakeup.clear()
             pause = LOOK_AGAIN
             try:
-                pause = await self._bite()
+                pause = await self._send_batch()
             except StoreError as fault:
                 log.warning("messages not sent", channel=self._channel, reason=str(fault))
             except Exception:
@@ -80,9 +80,9 @@ class Sender:
             if pause > 0:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(pause):
-                        await self._news.wait()
+                        await self._wakeup.wait()
 
-    async def _bite(self) -> float:
+    async def _send_batch(self) -> float:
         """Send a batch of messages; return the seconds to wait for the next one."""
         resting = self._at_rest()
         if len(resting) >= MOST_RESTING:

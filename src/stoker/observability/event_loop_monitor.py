@@ -20,7 +20,7 @@ from stoker.kernel.logs.log import Log
 
 LONG = 0.05  # pauses of at least this many seconds are logged
 _TICK = 0.02
-_LOOK = 0.03
+_CHECK_SECONDS = 0.03
 _REMEMBERED = 20
 _FRAMES = 6
 
@@ -98,8 +98,8 @@ class EventLoopMonitor:
         pause = Pause(time.time(), seconds, time.process_time() - self._computed, seen)
         self._count += 1
         self._latest.append(pause)
-        tell = log.warning if pause.cpu_seconds > seconds / 2 else log.info
-        tell(  # others kept the cores busy where this process has hardly computed
+        report = log.warning if pause.cpu_seconds > seconds / 2 else log.info
+        report(  # others kept the cores busy where this process has hardly computed
             "the event loop has paused",
             seconds=f"{seconds:.3f}",
             cpu_seconds=f"{pause.cpu_seconds:.3f}",
@@ -107,11 +107,11 @@ class EventLoopMonitor:
         )
 
     def _watch(self) -> None:
-        looked_at = 0.0
-        while not self._over.wait(_LOOK):
+        checked_due = 0.0
+        while not self._over.wait(_CHECK_SECONDS):
             due = self._due
-            if due != looked_at and time.monotonic() - due > LONG:
-                looked_at = due
+            if due != checked_due and time.monotonic() - due > LONG:
+                checked_due = due
                 self._seen = _place(sys._current_frames().get(self._loop_thread))  # noqa: SLF001 - no other way
 
 

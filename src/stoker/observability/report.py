@@ -67,7 +67,7 @@ class Report:
 
     async def details(self) -> Mapping[str, Any]:
         """Return an overview for operators; ``fault`` names the broken part."""
-        told: dict[str, Any] = {
+        details: dict[str, Any] = {
             "version": __version__,
             "event_loop": self.pauses(),
             "connections": self._connections(),
@@ -82,13 +82,13 @@ class Report:
                 open_, size = await self._open_operations(), await self.store.database_size()
                 work = await self.work()
         except (StoreError, TimeoutError) as fault:
-            return {**told, "fault": f"the database does not answer: {fault or 'in time'}"}
+            return {**details, "fault": f"the database does not answer: {fault or 'in time'}"}
         operations = {
             status: {"count": count, "oldest_seconds": round(age, 1)}
             for status, (count, age) in open_.items()
         }
         database = {"bytes": size}
-        return {**told, "operations": operations, "database": database, "work": asdict(work)}
+        return {**details, "operations": operations, "database": database, "work": asdict(work)}
 
     async def _open_operations(self) -> Mapping[str, tuple[int, float]]:
         now = self.clock.now()

@@ -30,12 +30,12 @@ def make(
 ) -> Pattern:
     """A pattern with flags."""
     flags = 0
-    for wanted, flag in (
+    for is_set, flag in (
         (ignore_case, regex.IGNORECASE),
         (multi_line, regex.MULTILINE),
         (dot_all, regex.DOTALL),
     ):
-        flags |= int(flag) if wanted else 0
+        flags |= int(flag) if is_set else 0
     return Pattern(compiled(pattern, flags))
 
 

@@ -33,9 +33,9 @@ class Length(Struct, frozen=True):
         if not isinstance(value, str | list | dict) or not _outside(self, len(value)):
             return None
         unit = "characters" if isinstance(value, str) else "entries"
-        return f"{shown(value)} has {len(value)} {unit}; there must be {self._wanted()}"
+        return f"{shown(value)} has {len(value)} {unit}; there must be {self._expectation()}"
 
-    def _wanted(self) -> str:
+    def _expectation(self) -> str:
         if self.min is None:
             return f"at most {self.max}"
         return f"at least {self.min}" if self.max is None else f"between {self.min} and {self.max}"
@@ -82,9 +82,9 @@ class AllowedValues(Struct, frozen=True):
 
     def fault(self, value: Any) -> str | None:
         """Return a fault if it, or an entry of a list, is none of the choices."""
-        given = value if isinstance(value, list) else [value]
-        known = set(map(frozen, self.allowed)) if len(given) > 1 else ()
-        for item in given:
+        items = value if isinstance(value, list) else [value]
+        known = set(map(frozen, self.allowed)) if len(items) > 1 else ()
+        for item in items:
             if isinstance(item, Unknown) or (
                 frozen(item) in known if known else item in self.allowed
             ):

@@ -18,7 +18,7 @@ _LONGEST = 12 * 3600
 _MOST = 1000
 
 
-class SignalsWanted(Struct, frozen=True):
+class RequiredSignals(Struct, frozen=True):
     """Signals that a resource waits for."""
 
     count: int = 1
@@ -26,7 +26,7 @@ class SignalsWanted(Struct, frozen=True):
     seconds: float = 300.0  # since the start of the create
 
 
-def signals_wanted(policy: Any) -> SignalsWanted | None:
+def required_signals(policy: Any) -> RequiredSignals | None:
     """Return the signals in a policy; None for none. Raises TypeMismatchError."""
     if unknown_in(policy) is not None:
         raise TypeMismatchError(
@@ -47,7 +47,7 @@ def signals_wanted(policy: Any) -> SignalsWanted | None:
     count = _number("Count", signal.get("Count", 1), 1, _MOST)
     percent = _number(_PERCENT, policy.get(_GROUPS, {}).get(_PERCENT, 100), 0, 100)
     seconds = _duration(signal.get("Timeout", "PT5M"))
-    return SignalsWanted(count, math.ceil(count * percent / 100), seconds)
+    return RequiredSignals(count, math.ceil(count * percent / 100), seconds)
 
 
 _GROUPS, _PERCENT = "AutoScalingCreationPolicy", "MinSuccessfulInstancesPercent"

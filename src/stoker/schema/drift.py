@@ -36,7 +36,7 @@ class Comparison(Struct, frozen=True):
     """Differences, and properties that could not be compared."""
 
     differences: tuple[Difference, ...] = ()
-    untold: tuple[str, ...] = ()  # properties with a given value that the object does not show
+    unreported: tuple[str, ...] = ()  # properties with a given value that the object does not show
 
 
 SAME = Comparison()
@@ -49,17 +49,17 @@ def compare(
 
     A property that ``live`` does not have is not compared.
     """
-    differences, untold = [], []
+    differences, unreported = [], []
     for name, declared in schema.items():
-        wanted = applied.get(name)
-        if wanted is None:
+        desired = applied.get(name)
+        if desired is None:
             continue
         if declared.sensitive or name not in live:
-            if wanted != declared.default and not _is_nothing(wanted):
-                untold.append(name)
-        elif not alike(declared, wanted, live[name]):
-            differences.append(Difference(name, wanted, live[name]))
-    return Comparison(tuple(differences), tuple(untold))
+            if desired != declared.default and not _is_nothing(desired):
+                unreported.append(name)
+        elif not alike(declared, desired, live[name]):
+            differences.append(Difference(name, desired, live[name]))
+    return Comparison(tuple(differences), tuple(unreported))
 
 
 def alike(declared: Property | None, applied: Any, live: Any) -> bool:
@@ -86,14 +86,14 @@ def _maps_alike(
 ) -> bool:
     """Compare the given entries of a map with declared entries, or a whole other map."""
     entries = None if declared is None else declared.entries
-    given, told = (
+    desired, present = (
         {key: value for key, value in each.items() if value is not None} for each in (applied, live)
     )
-    if entries is None and given.keys() != told.keys():
+    if entries is None and desired.keys() != present.keys():
         return False
     return all(
         alike(None if entries is None else entries.get(key), value, live[key])
-        for key, value in given.items()
+        for key, value in desired.items()
         if key in live
     )
 
@@ -101,8 +101,8 @@ def _maps_alike(
 def _lists_alike(items: Property | None, applied: Sequence[Any], live: Sequence[Any]) -> bool:
     """Return whether each entry has its counterpart, in any order."""
     if not any(isinstance(entry, Mapping | list | tuple) for entry in (*applied, *live)):
-        wanted, present = ({_plain(items, entry) for entry in each} for each in (applied, live))
-        return wanted == present
+        desired, present = ({_plain(items, entry) for entry in each} for each in (applied, live))
+        return desired == present
     left = list(live)
     for entry in sorted(applied, key=_said, reverse=True):
         found = next((i for i, other in enumerate(left) if alike(items, entry, other)), None)

@@ -62,12 +62,12 @@ def _is_between(value: Any, start: str, end: str) -> bool:
     return text.startswith(start) and text.endswith(end)
 
 
-def _as_scalar(value: Any, wanted: Type) -> str | None:
+def _as_scalar(value: Any, target: Type) -> str | None:
     if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list | Mapping):
         return "the list has one entry: give that alone"
-    if wanted is Type.STRING and isinstance(value, Mapping) and len(value) > 1:
+    if target is Type.STRING and isinstance(value, Mapping) and len(value) > 1:
         return 'if this is meant as text of several lines, put "|" after the key'
-    is_number = wanted is Type.INTEGER or wanted is Type.NUMBER
+    is_number = target is Type.INTEGER or target is Type.NUMBER
     if is_number and isinstance(value, str) and _WITH_UNIT.fullmatch(value.strip()):
         return "write the number alone, without a unit"
     return None

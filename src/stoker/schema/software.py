@@ -26,7 +26,7 @@ from stoker.schema.conversion import (
 from stoker.schema.properties import Property, Type
 from stoker.schema.values import check_properties
 
-TOLD = "told"  # key of a server's data: the metadata beside that of the template
+POLLING_METADATA = "told"  # key of a server's data: the metadata beside that of the template
 Entry = Mapping[str, Any]  # a declared input or output
 
 _TYPE = Property(
@@ -86,7 +86,7 @@ class SoftwareConfig(Struct, frozen=True):
         """The content; JSON where it is no text."""
         return self.config if isinstance(self.config, str) else json.dumps(self.config)
 
-    def as_told(self) -> dict[str, Any]:
+    def as_metadata(self) -> dict[str, Any]:
         """The config as clients and servers get it."""
         return {
             "id": self.id,
@@ -139,9 +139,9 @@ class SoftwareChange(Struct, frozen=True):
 NO_SOFTWARE = SoftwareChange()
 
 
-def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
+def checked_inputs(entries: Sequence[Any]) -> list[dict[str, Any]]:
     """Return inputs in their stored form. Raise ValidationError with the fault and its input."""
-    found = [_checked("inputs", i, entry, _INPUT_WITH_VALUE) for i, entry in enumerate(given)]
+    found = [_checked("inputs", i, entry, _INPUT_WITH_VALUE) for i, entry in enumerate(entries)]
     for number, entry in enumerate(found):
         _check_default(number, entry)
         if not entry["replace_on_change"]:
@@ -149,21 +149,21 @@ def checked_inputs(given: Sequence[Any]) -> list[dict[str, Any]]:
     return found
 
 
-def checked_outputs(given: Sequence[Any]) -> list[dict[str, Any]]:
+def checked_outputs(entries: Sequence[Any]) -> list[dict[str, Any]]:
     """Return outputs as they are stored. Raises ValidationError with the output and its error."""
-    return [_checked("outputs", i, entry, OUTPUT) for i, entry in enumerate(given)]
+    return [_checked("outputs", i, entry, OUTPUT) for i, entry in enumerate(entries)]
 
 
-def _checked(what: str, number: int, given: Any, schema: Mapping[str, Property]) -> dict[str, Any]:
-    if not isinstance(given, Mapping):
-        raise ValidationError(f"{what}[{number}] is a map with a name, not {type(given).__name__}.")
-    checked = check_properties(given, schema, (what, number))
+def _checked(what: str, number: int, entry: Any, schema: Mapping[str, Property]) -> dict[str, Any]:
+    if not isinstance(entry, Mapping):
+        raise ValidationError(f"{what}[{number}] is a map with a name, not {type(entry).__name__}.")
+    checked = check_properties(entry, schema, (what, number))
     if checked.errors:
         first = checked.errors[0]
         raise ValidationError(f"{format_path(first.path)}: {first.message}")
     values = checked.values
-    kept = {name for name in schema if values[name] is not None or given.get(name) is not None}
-    return {name: values[name] for name in schema if name in kept}
+    shown = {name for name in schema if values[name] is not None or entry.get(name) is not None}
+    return {name: values[name] for name in schema if name in shown}
 
 
 def _check_default(number: int, entry: Mapping[str, Any]) -> None:

@@ -51,14 +51,14 @@ class Checked:
 
 
 def check_properties(
-    given: Mapping[str, Any], schema: Mapping[str, Property], path: Path = ()
+    raw: Mapping[str, Any], schema: Mapping[str, Property], path: Path = ()
 ) -> Checked:
     """Return the given properties, checked against and converted to their declarations.
 
     ``path`` leads to the properties in their document and is the prefix of every finding's path.
     """
     checker = _Checker(path)
-    checker.result.values = checker.check_map(given, schema, ())
+    checker.result.values = checker.check_map(raw, schema, ())
     return checker.result
 
 
@@ -83,10 +83,10 @@ class _Checker:
         self.result = Checked()
 
     def check_map(
-        self, given: Mapping[str, Any], schema: Mapping[str, Property], path: Path
+        self, raw: Mapping[str, Any], schema: Mapping[str, Property], path: Path
     ) -> dict[str, Any]:
         """A value for each declared key."""
-        for key in given:
+        for key in raw:
             if key not in schema:
                 self._error(
                     "unknown-key" if path else "unknown-property",
@@ -95,18 +95,18 @@ class _Checker:
                     did_you_mean(str(key), schema),
                 )
         renamed = {name: d.renamed_to for name, d in schema.items() if d.renamed_to is not None}
-        given_by_alias = {to for name, to in renamed.items() if given.get(name) is not None}
+        set_by_alias = {to for name, to in renamed.items() if raw.get(name) is not None}
         values: dict[str, Any] = {}
         for name, declared in schema.items():
-            if given.get(name) is not None:
-                values[name] = self._given(given[name], declared, (*path, name))
-            elif name not in given_by_alias:
-                values[name] = self._absent(given, name, declared, path)
+            if raw.get(name) is not None:
+                values[name] = self._checked(raw[name], declared, (*path, name))
+            elif name not in set_by_alias:
+                values[name] = self._absent(raw, name, declared, path)
         for name, to in renamed.items():
-            self._move_alias(values, given, name, to, (*path, name))
+            self._move_alias(values, raw, name, to, (*path, name))
         return values
 
-    def _given(self, value: Any, declared: Property, path: Path) -> Any:
+    def _checked(self, value: Any, declared: Property, path: Path) -> Any:
         if not declared.implemented:
             # of what type its value would be does not matter
             self._error(
@@ -117,12 +117,12 @@ class _Checker:
             self._deprecated(declared, path)
         return self.check_value(value, declared, path)
 
-    def _absent(self, given: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
+    def _absent(self, raw: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
         if declared.default is not None:
             return self._quiet_default(declared)
         if not declared.required:
             return None
-        if name in given:
+        if name in raw:
             return self.check_value(_EMPTY[declared.type], declared, (*path, name))
         self._error(MISSING, f"Property {name} not assigned: it is required", path, None)
         return None
@@ -135,13 +135,13 @@ class _Checker:
         return _Checker(()).check_value(default, declared, ())
 
     def _move_alias(
-        self, values: dict[str, Any], given: Mapping[str, Any], name: str, to: str, path: Path
+        self, values: dict[str, Any], raw: Mapping[str, Any], name: str, to: str, path: Path
     ) -> None:
         value = values.pop(name)
         values[name] = None
         if value is None:
             return
-        if given.get(to) is not None:
+        if raw.get(to) is not None:
             message = f'"{name}" is an old name of "{to}": only one of them can be given'
             self._error("both-names-given", message, path, f'remove "{name}"')
             return

@@ -110,10 +110,10 @@ def judge(
     compare = COMPARISONS[rule.comparison]
     calm = [value for value in known if not compare(value, rule.threshold)]
     if calm:
-        return WatchState.NORMAL, _told(rule, calm[:1], "is not")
+        return WatchState.NORMAL, _reason(rule, calm[:1], "is not")
     if len(known) < rule.periods:
         return None
-    return WatchState.ALARM, _told(rule, known, "is")
+    return WatchState.ALARM, _reason(rule, known, "is")
 
 
 def _value(
@@ -126,7 +126,7 @@ def _value(
     return STATISTICS[rule.statistic](within)
 
 
-def _told(rule: WatchRule, values: Sequence[float], verb: str) -> str:
+def _reason(rule: WatchRule, values: Sequence[float], verb: str) -> str:
     listed = ", ".join(f"{value:g}" for value in values)
     return (
         f"{rule.statistic} of {rule.metric} ({listed}) {verb} {rule.comparison} {rule.threshold:g}"

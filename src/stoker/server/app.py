@@ -202,16 +202,16 @@ class App:
         """Make the background tasks, which run from :meth:`start` to the end of the process."""
         settings, store = self._settings, self._store.store
         self._watching = WatchTimer(
-            ports.store, self._store.clock, self.service.monitoring.watches.look
+            ports.store, self._store.clock, self.service.monitoring.watches.evaluate_due
         )
         self._senders = senders_of(settings.bus, ports, store.outbox)
         self._rotation = KeyRotation(self._store.reencryption)
         closing.push_async_callback(self._rotation.close)
-        kept = [
+        rules = [
             (store.purge_stacks, settings.deleted_stack_days),
             (store.purge_history, settings.history_days),
         ]
-        self._purge = RetentionJob(self._store.clock, kept)
+        self._purge = RetentionJob(self._store.clock, rules)
         closing.push_async_callback(self._purge.close)
         self._forgetting = Background(self._forget)
         closing.push_async_callback(self._forgetting.close)
@@ -304,14 +304,14 @@ class App:
     async def _start_driving(self) -> None:
         trusts, outbox = self._gate.trusts, self._store.store.outbox
         handlers: dict[str, ForeignHandler] = {
-            "messages": lambda ids: outbox.hear(),
-            "trust": lambda ids: trusts.hear(ids[0]),
-            "watches": lambda ids: self._watching.hear(),
+            "messages": lambda ids: outbox.wake_listeners(),
+            "trust": lambda ids: trusts.handle_renewal_request(ids[0]),
+            "watches": lambda ids: self._watching.wake(),
         }
         if self._role is not ProcessRole.ENGINE:
-            handlers["events"] = self.service.event_streams.hear
-        duties: list[SingletonTask] = [self._watching, self._gate.left_trusts, *self._senders]
-        await self._scheduler.start(duties, handlers, self._cloud.workers.share)
+            handlers["events"] = self.service.event_streams.notify
+        tasks: list[SingletonTask] = [self._watching, self._gate.left_trusts, *self._senders]
+        await self._scheduler.start(tasks, handlers, self._cloud.workers.share)
         if self._role is not ProcessRole.API:
             self._purge.start()
             self._rotation.start()
@@ -319,7 +319,7 @@ class App:
     async def _forget(self) -> None:
         while True:
             await asyncio.sleep(FORGET_EVERY)
-            self._scheduler.ports.kept.forget_unused()
+            self._scheduler.ports.evaluations.forget_unused()
             await asyncio.get_running_loop().run_in_executor(None, freeing.give_back)
 
     def _load(self) -> None:

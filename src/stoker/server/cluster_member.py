@@ -56,41 +56,41 @@ class ClusterScheduler(StackScheduler):
                 lease,
                 lambda: ports.store.latency,
             )
-        self._duties: LeaderTasks | None = None
-        self._news: NotificationListener | None = None
+        self._leader_tasks: LeaderTasks | None = None
+        self._listener: NotificationListener | None = None
         self._background = Background(self._look_after)
         self._share: Callable[[int], None] = lambda among: None
 
     async def start(
         self,
-        duties: Sequence[SingletonTask],
+        tasks: Sequence[SingletonTask],
         handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start to receive notifications, and to take turns."""
         self._share = share
         turns: Mapping[str, NotificationHandler] = {
-            "turn": lambda about, own: self._hear([(id_, None) for id_ in about], own),
-            "end": lambda about, own: self._hear(zip(about[::2], about[1::2], strict=True), own),
-            "due": lambda about, own: self._hear((), own),
+            "turn": lambda about, own: self._receive([(id_, None) for id_ in about], own),
+            "end": lambda about, own: self._receive(zip(about[::2], about[1::2], strict=True), own),
+            "due": lambda about, own: self._receive((), own),
         }
         foreign = {kind: _without_own(handler) for kind, handler in handlers.items()}
-        self._news = NotificationListener(
+        self._listener = NotificationListener(
             self._members.conninfo, self._own.id, {**turns, **foreign}, self._turns.miss
         )
-        await self._news.start()
+        await self._listener.start()
         if self._procrastinate is not None:
             await self._report()
             await self._procrastinate.start(self._turns)
-            self._duties = LeaderTasks(self._members.duties, duties)
-            self._duties.start()
+            self._leader_tasks = LeaderTasks(self._members.leader_lock, tasks)
+            self._leader_tasks.start()
         self._background.start()
 
-    def _hear(self, news: Iterable[tuple[str, str | None]], own: bool) -> None:
+    def _receive(self, notifications: Iterable[tuple[str, str | None]], own: bool) -> None:
         """Let drivers hear of their stacks, and an engine that there are turns to take."""
-        self._turns.hear(news, known=own)
+        self._turns.receive(notifications, known=own)
         if self._procrastinate is not None:
-            self._procrastinate.hear()
+            self._procrastinate.notify()
 
     async def close(self) -> None:
         """End, and release the stacks that are driven here."""
@@ -98,10 +98,10 @@ class ClusterScheduler(StackScheduler):
         if self._procrastinate is not None:
             await self._procrastinate.close()
             await self._members.engines.leave(self._own.id)
-        if self._duties is not None:
-            await self._duties.close()
-        if self._news is not None:
-            await self._news.close()
+        if self._leader_tasks is not None:
+            await self._leader_tasks.close()
+        if self._listener is not None:
+            await self._listener.close()
 
     async def engines(self) -> Sequence[EngineView]:
         """All engines that have reported within a day."""
@@ -118,7 +118,7 @@ class ClusterScheduler(StackScheduler):
         return Work(self._turns.under_way, due, up, len(engines) - up)
 
     async def _report(self) -> None:
-        await self._members.engines.tell(replace(self._own, updated_at=self._members.clock.now()))
+        await self._members.engines.report(replace(self._own, updated_at=self._members.clock.now()))
 
     async def _look_after(self) -> None:
         """Send reports, and read those of the others and the server's clock."""

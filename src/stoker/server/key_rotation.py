@@ -44,11 +44,11 @@ class KeyRotation:
 
     async def once(self) -> None:
         """Encrypt all that is left."""
-        key, bites = self._earlier.newest, 0
-        while await self._earlier.bite():
-            bites += 1
+        key, steps = self._earlier.newest, 0
+        while await self._earlier.step():
+            steps += 1
             await asyncio.sleep(PAUSE)
-        if bites:
+        if steps:
             log.info("what is stored is encrypted with the newest key", key=key)
 
     async def _run(self) -> None:

@@ -29,9 +29,9 @@ class SingletonTask(Protocol):
 class LeaderTasks:
     """Starts duties with the lock, and closes them without."""
 
-    def __init__(self, lock: SessionLock, duties: Sequence[SingletonTask]) -> None:
+    def __init__(self, lock: SessionLock, tasks: Sequence[SingletonTask]) -> None:
         self._lock = lock
-        self._duties = duties
+        self._tasks = tasks
         self._background = Background(self._run)
 
     def start(self) -> None:
@@ -46,14 +46,14 @@ class LeaderTasks:
     async def _run(self) -> None:
         while True:
             if await self._may(self._lock.take):
-                for duty in self._duties:
-                    duty.start()
+                for task in self._tasks:
+                    task.start()
                 try:
                     while await self._may(self._lock.is_held):  # noqa: ASYNC110 - nobody tells
                         await asyncio.sleep(LOOK)
                 finally:
-                    for duty in self._duties:
-                        await duty.close()
+                    for task in self._tasks:
+                        await task.close()
             await asyncio.sleep(LOOK)
 
     async def _may(self, ask: Callable[[], bool]) -> bool:

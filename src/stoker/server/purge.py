@@ -31,9 +31,9 @@ PurgeStep = Callable[[float], Awaitable[int]]
 class RetentionJob:
     """Deletes rows of each kind that are older than a number of days; -1 keeps them for ever."""
 
-    def __init__(self, clock: Clock, kept: Sequence[tuple[PurgeStep, int]]) -> None:
+    def __init__(self, clock: Clock, rules: Sequence[tuple[PurgeStep, int]]) -> None:
         self._clock = clock
-        self._kept = kept
+        self._rules = rules
         self._background = Background(self._run)
 
     def start(self) -> None:
@@ -46,9 +46,9 @@ class RetentionJob:
 
     async def once(self) -> None:
         """Delete all that is old by now."""
-        for bite, days in self._kept:
+        for step, days in self._rules:
             before = self._clock.now() - days * DAY
-            while days >= 0 and await bite(before):  # noqa: ASYNC110 - time for others
+            while days >= 0 and await step(before):  # noqa: ASYNC110 - time for others
                 await asyncio.sleep(PAUSE)
 
     async def _run(self) -> None:

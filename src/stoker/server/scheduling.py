@@ -25,13 +25,13 @@ class StackScheduler(Protocol):
 
     async def start(
         self,
-        duties: Sequence[SingletonTask],
+        tasks: Sequence[SingletonTask],
         handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Start.
 
-        ``duties`` run in exactly one process. ``handlers`` are called with notifications of their
+        ``tasks`` run in exactly one process. ``handlers`` are called with notifications of their
         kind, and ``share`` with the number of engines.
         """
 
@@ -49,19 +49,19 @@ class StandaloneScheduler(StackScheduler):
         self.ports = ports
         self.dispatcher = self._dispatch = InProcess(ports)
         self.engines = OwnEngine(ports.clock, ports.ids, host)
-        self._duties: Sequence[SingletonTask] = ()
+        self._tasks: Sequence[SingletonTask] = ()
 
     async def start(
         self,
-        duties: Sequence[SingletonTask],
+        tasks: Sequence[SingletonTask],
         handlers: Mapping[str, ForeignHandler],
         share: Callable[[int], None],
     ) -> None:
         """Resume the work that an earlier process left unfinished."""
         await self._dispatch.recover()
-        self._duties = duties
-        for duty in duties:
-            duty.start()
+        self._tasks = tasks
+        for task in tasks:
+            task.start()
 
     async def work(self) -> Work:
         """Return the load of the only process: nothing waits."""
@@ -70,5 +70,5 @@ class StandaloneScheduler(StackScheduler):
     async def close(self) -> None:
         """Stop driving; everything stays as it is stored."""
         await self._dispatch.close()
-        for duty in self._duties:
-            await duty.close()
+        for task in self._tasks:
+            await task.close()

@@ -14,7 +14,7 @@ from stoker.store.records.trusts import SqlTrusts
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
 from stoker.store.sql.foreign import UnusableDatabaseError, has_check, require_key
-from stoker.store.sql.keys import kept_in, key_file, key_from_passphrase, keys_in
+from stoker.store.sql.keys import key_file, key_from_passphrase, keys_in, stored_keys_in
 from stoker.store.sql.runners import ThreadRunner
 from stoker.store.store import SqlStore
 
@@ -65,7 +65,7 @@ class OpenStore:
         if not passphrase and not earlier:
             self._require_key_file()
         keys = keys_of(self._data_dir, passphrase, earlier)
-        cipher = ColumnCipher(*keys, kept=lambda: kept_in(self._data_dir))
+        cipher = ColumnCipher(*keys, stored_keys=lambda: stored_keys_in(self._data_dir))
         place = "auth_encryption_key" if passphrase else str(key_file(self._data_dir))
         require_key(self._database, cipher, place)
         return cipher
@@ -85,7 +85,7 @@ class OpenStore:
 
     def _require_key_file(self) -> None:
         path = key_file(self._data_dir)
-        if path.exists() and not kept_in(self._data_dir):
+        if path.exists() and not stored_keys_in(self._data_dir):
             raise UnusableDatabaseError(
                 f"{path} is empty: bring back the key that the database is encrypted with, or"
                 " remove the file to start with an empty database"
@@ -102,7 +102,7 @@ class OpenStore:
         self._runner.close()
         self.lock.release()
         if self.members is not None:
-            self.members.duties.release()
+            self.members.leader_lock.release()
         self._database.dispose()
 
 
@@ -113,7 +113,7 @@ def keys_of(data_dir: Path, passphrase: str | None, earlier: Sequence[str]) -> l
     before = [key_from_passphrase(text) for text in earlier]
     if not passphrase:
         return [*keys_in(data_dir), *before]
-    return [key_from_passphrase(passphrase), *before, *kept_in(data_dir)]
+    return [key_from_passphrase(passphrase), *before, *stored_keys_in(data_dir)]
 
 
 def _file_in(data_dir: Path) -> str:

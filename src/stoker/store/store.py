@@ -64,17 +64,17 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches):
         """Raise the fencing token of a stack that has something to do, and return the stack."""
         return await self._commits.take(stack_id)
 
-    async def count_take_up(self, stack: Stack) -> None:
+    async def count_attempt(self, stack: Stack) -> None:
         """Count one more take-up. Raises FencedError."""
         await self._commits.run(lambda connection: acquire.count(connection, stack))
 
-    async def forget_take_ups(self, stack: Stack) -> None:
+    async def reset_attempts(self, stack: Stack) -> None:
         """Reset the count."""
         await self._commits.run(lambda connection: acquire.forget(connection, stack))
 
-    async def hand_over(self, stack: Stack) -> None:
+    async def release(self, stack: Stack) -> None:
         """Release a stack. Raises FencedError."""
-        await self._commits.run(lambda connection: acquire.hand_over(connection, stack))
+        await self._commits.run(lambda connection: acquire.release(connection, stack))
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:
         """End as failed the operations of a stack, whatever its rows hold."""

@@ -298,8 +298,8 @@ _MISTAKEN: Mapping[str, Sequence[str]] = {
 def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     """Return the error, with the misspelt key if a top-level key resembles the right one."""
     is_cloudformation = CFN.resources in data
-    wanted = f"{CFN_VERSION.key}: {CFN_VERSION.name}" if is_cloudformation else _NEWEST
-    message = f"{NOT_VALID}: Template format version not found. It is given as {wanted}"
+    advice = f"{CFN_VERSION.key}: {CFN_VERSION.name}" if is_cloudformation else _NEWEST
+    message = f"{NOT_VALID}: Template format version not found. It is given as {advice}"
     for key in islice(data, 100):
         near = did_you_mean(str(key), VERSION_KEYS)
         if near is not None:

@@ -91,7 +91,7 @@ SECRET = Case(
     "OS::Barbican::Secret",
     {"payload": "open", "payload_content_type": "text/plain"},
     other={"secret_type": "passphrase"},
-    untold=frozenset({"payload", "payload_content_type"}),
+    unreported=frozenset({"payload", "payload_content_type"}),
 )
 CASES = (
     SECRET,
@@ -108,7 +108,7 @@ CASES = (
             "secret_type": "symmetric",
         },
         other={"bit_length": 128},
-        untold=frozenset({"payload", "payload_content_encoding", "payload_content_type"}),
+        unreported=frozenset({"payload", "payload_content_encoding", "payload_content_type"}),
     ),
     Case(
         "OS::Barbican::Order",
@@ -126,7 +126,7 @@ CASES = (
         "OS::Barbican::Order",
         {"type": "asymmetric", "algorithm": "rsa", "bit_length": 1024, "pass_phrase": "secret"},
         other={"bit_length": 2048},
-        untold=frozenset({"pass_phrase"}),
+        unreported=frozenset({"pass_phrase"}),
     ),
     Case(
         "OS::Barbican::GenericContainer",

@@ -79,6 +79,6 @@ FOUND_AGAIN = [
     Case(
         "AWS::EC2::VolumeAttachment",
         {"InstanceId": "@server", "VolumeId": "@volume", "Device": "/dev/vdc"},
-        untold=frozenset({"Device"}),
+        unreported=frozenset({"Device"}),
     ),
 ]

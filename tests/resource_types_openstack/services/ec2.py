@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from tests.resource_types_openstack.harness import Case
 
-VPC = Case("AWS::EC2::VPC", {"CidrBlock": "10.3.0.0/16"}, untold=frozenset({"CidrBlock"}))
+VPC = Case("AWS::EC2::VPC", {"CidrBlock": "10.3.0.0/16"}, unreported=frozenset({"CidrBlock"}))
 TABLE = Case("AWS::EC2::RouteTable", {"VpcId": "@vpc"})
 SUBNET = Case(
     "AWS::EC2::Subnet",
     {"VpcId": "@vpc", "CidrBlock": "10.3.1.0/24", "AvailabilityZone": "nova"},
     other={"CidrBlock": "10.3.2.0/24"},
     dependencies={"@vpc": VPC},
-    untold=frozenset({"AvailabilityZone"}),
+    unreported=frozenset({"AvailabilityZone"}),
 )
 ASSOCIATION = Case(
     "AWS::EC2::SubnetRouteTableAssociation", {"RouteTableId": "@table", "SubnetId": "@subnet"}
@@ -76,7 +76,7 @@ BALANCER = Case(
     {"Instances": ["server-1", "server-2"], "SecurityGroups": ["@group"]},
     {"AvailabilityZones": ["other"]},
     {"@vpc": VPC, "@subnet": SUBNET, "@group": GROUP, **SERVERS},
-    untold=frozenset({"AvailabilityZones", "HealthCheck", "Listeners"}),
+    unreported=frozenset({"AvailabilityZones", "HealthCheck", "Listeners"}),
 )
 ADDRESS = Case(
     "AWS::EC2::EIP",

@@ -103,6 +103,6 @@ CASES = (
             "visibility": "private",
         },
         {"min_disk": 1},
-        untold=frozenset({"location"}),
+        unreported=frozenset({"location"}),
     ),
 )

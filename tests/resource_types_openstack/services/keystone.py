@@ -49,7 +49,7 @@ USER = Case(
         "roles": [{"role": "@role", "project": "@project"}],
     },
     dependencies={"@domain": DOMAIN, "@role": ROLE, "@project": PROJECT, "@group": GROUP},
-    untold=frozenset({"password"}),
+    unreported=frozenset({"password"}),
     one_name=True,
     by="admin",
 )

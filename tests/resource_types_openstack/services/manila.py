@@ -166,7 +166,7 @@ SECURITY = Case(
         "user": "somebody",
     },
     {"type": "kerberos"},
-    untold=frozenset({"password"}),
+    unreported=frozenset({"password"}),
 )
 CASES = (
     SECURITY,

@@ -152,7 +152,7 @@ WORKFLOW = Case(
         "use_request_body_as_input": True,
     },
     other={"name": "another"},
-    untold=frozenset({"params", "use_request_body_as_input"}),
+    unreported=frozenset({"params", "use_request_body_as_input"}),
     one_name=True,
 )
 SIZED = Case(
@@ -179,7 +179,7 @@ CASES = (
         "OS::Mistral::CronTrigger",
         {"pattern": "0 0 * * *", "workflow": {"name": "w", "input": {"a": 1}}, "count": 3},
         other={"pattern": "1 0 * * *"},
-        untold=frozenset({"count"}),
+        unreported=frozenset({"count"}),
         one_name=True,
     ),
 )

@@ -338,7 +338,7 @@ CASES = (
         {"policy": "policy", "max_kbps": 10, "tenant_id": "t"},
         {"direction": "ingress", "max_burst_kbps": 7, "max_kbps": 20},
         {"policy": "other-policy"},
-        untold=frozenset({"tenant_id"}),
+        unreported=frozenset({"tenant_id"}),
     ),
     Case(
         "OS::Neutron::QoSDscpMarkingRule", {"policy": "policy", "dscp_mark": 8}, {"dscp_mark": 10}
@@ -418,7 +418,7 @@ CASES = (
         ADMIN_STATE,
         {"mtu": 1400},
         {"@ike": IKE, "@ipsec": IPSEC, "@vpn": VPN},
-        untold=frozenset({"psk"}),
+        unreported=frozenset({"psk"}),
     ),
     Case(
         "OS::Neutron::FirewallRule",

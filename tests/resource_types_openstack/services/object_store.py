@@ -14,7 +14,7 @@ CASES = (
             "X-Account-Meta": {"owner": "us"},
         },
         other={"X-Container-Write": "*:*", "name": "other"},
-        untold=frozenset({"PurgeOnDelete", "X-Account-Meta"}),
+        unreported=frozenset({"PurgeOnDelete", "X-Account-Meta"}),
     ),
     Case(
         "AWS::S3::Bucket",

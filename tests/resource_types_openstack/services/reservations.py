@@ -64,7 +64,7 @@ CASES = (
             "reservations": [{"resource_type": "physical:host", "min": 1, "max": 1}],
         },
         other={"name": "month"},
-        untold=frozenset({"start_date", "end_date", "reservations"}),
+        unreported=frozenset({"start_date", "end_date", "reservations"}),
         one_name=True,
     ),
     Case(

@@ -115,7 +115,7 @@ CASES = (
             "users": [_user("root", "other"), _user("app", "secret")],
         },
         {"availability_zone": "nova"},
-        untold=frozenset({"users", "networks", "availability_zone"}),
+        unreported=frozenset({"users", "networks", "availability_zone"}),
     ),
     Case(
         "OS::Trove::Cluster",
@@ -125,6 +125,6 @@ CASES = (
             "instances": [{"flavor": "f", "volume_size": 1, "networks": [{"port": "p"}]}],
         },
         other={"datastore_version": "6.0"},
-        untold=frozenset({"instances"}),
+        unreported=frozenset({"instances"}),
     ),
 )

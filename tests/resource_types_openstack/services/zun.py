@@ -61,6 +61,6 @@ CASES = (
         },
         {"cpu": 2, "memory": 128, "name": "x", "networks": [{"port": "p"}]},
         {"image": "redis"},
-        untold=frozenset({"mounts", "restart_policy", "networks"}),
+        unreported=frozenset({"mounts", "restart_policy", "networks"}),
     ),
 )

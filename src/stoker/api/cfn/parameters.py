@@ -78,17 +78,17 @@ def stack_parameters(parameters: Mapping[str, str]) -> tuple[dict[str, str], fro
     They are given as ``Parameters.member.N.ParameterKey`` with ``ParameterValue`` or
     ``UsePreviousValue``. Rejects parameters with neither of them (400).
     """
-    given, kept = {}, set()
+    values_by_name, previous = {}, set()
     for place, member in members(parameters, "Parameters").items():
         for key in ("ParameterKey", "ParameterValue"):
             if key not in member and not (key == "ParameterValue" and _keeps(member)):
                 message = f"The request needs the parameter Parameters.member.{place}.{key}."
                 raise ValidationError(message, MISSING_PARAMETER)
         if "ParameterValue" in member:
-            given[member["ParameterKey"]] = member["ParameterValue"]
+            values_by_name[member["ParameterKey"]] = member["ParameterValue"]
         else:
-            kept.add(member["ParameterKey"])
-    return given, frozenset(kept)
+            previous.add(member["ParameterKey"])
+    return values_by_name, frozenset(previous)
 
 
 def _keeps(member: Mapping[str, str]) -> bool:

@@ -11,7 +11,7 @@ _MOST = 50
 _LONGEST_KEY, _LONGEST_VALUE = 128, 256
 
 
-def given_tags(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
+def requested_tags(parameters: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return the tags of a request, or None without any. Rejects malformed ones (400)."""
     found = members(parameters, "Tags")
     if not found:

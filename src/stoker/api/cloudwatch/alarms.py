@@ -30,10 +30,10 @@ _ITEMS = {"StateUpdate": ("SIGNAL",), "ConfigurationUpdate": ("CREATE", "UPDATE"
 
 async def describe(call: Call) -> dict[str, Any]:
     """List the alarms of a project, filtered by names, state or action."""
-    given = call.input
-    names, prefix = _names(given), given.text("AlarmNamePrefix") or ""
-    state, action = given.chosen("StateValue", _STATES), given.text("ActionPrefix")
-    kinds = given.texts("AlarmTypes", 10) or ["MetricAlarm"]
+    members = call.input
+    names, prefix = _names(members), members.text("AlarmNamePrefix") or ""
+    state, action = members.chosen("StateValue", _STATES), members.text("ActionPrefix")
+    kinds = members.texts("AlarmTypes", 10) or ["MetricAlarm"]
     watches = [
         watch
         for watch in await call.monitoring.alarms.of(call.caller)
@@ -50,11 +50,11 @@ async def describe(call: Call) -> dict[str, Any]:
 
 async def for_metric(call: Call) -> dict[str, Any]:
     """List the alarms that watch a metric, only those with exactly the given dimensions, if any."""
-    given = call.input
-    metric = given.required("Namespace"), given.required("MetricName")
-    dimensions = dimensions_in(given)
-    statistic, period = given.text("Statistic"), given.whole("Period", 1, 86400)
-    unit = given.text("Unit")
+    members = call.input
+    metric = members.required("Namespace"), members.required("MetricName")
+    dimensions = dimensions_in(members)
+    statistic, period = members.text("Statistic"), members.whole("Period", 1, 86400)
+    unit = members.text("Unit")
     found = [
         _alarm(view)
         for view in await call.monitoring.alarms.watching(call.caller, metric)
@@ -68,10 +68,10 @@ async def for_metric(call: Call) -> dict[str, Any]:
 
 async def history(call: Call) -> dict[str, Any]:
     """Return the history of an alarm, or of all: the events of their resources."""
-    given = call.input
-    name, descending = given.text("AlarmName"), given.chosen("ScanBy", _ORDERS)
-    only = given.chosen("HistoryItemType", {kind: kind for kind in _ITEMS})
-    since, until = given.moment("StartDate"), given.moment("EndDate")
+    members = call.input
+    name, descending = members.text("AlarmName"), members.chosen("ScanBy", _ORDERS)
+    only = members.chosen("HistoryItemType", {kind: kind for kind in _ITEMS})
+    since, until = members.moment("StartDate"), members.moment("EndDate")
     newest_first = Page(descending=True)
     items: list[tuple[float, dict[str, Any]]] = []
     for alarm in await call.monitoring.alarms.shown(call.caller, name):
@@ -173,14 +173,14 @@ def _kind(event: EventView) -> str | None:
 
 
 def _item(alarm: AlarmView, event: EventView, kind: str) -> dict[str, Any]:
-    told = event.reason
+    reason = event.reason
     return {
         "AlarmName": alarm.watch.name,
         "AlarmType": "MetricAlarm",
         "Timestamp": moment(event.time),
         "HistoryItemType": kind,
-        "HistorySummary": told[:255],
-        "HistoryData": json.dumps({"event": event.id, "reason": told}),
+        "HistorySummary": reason[:255],
+        "HistoryData": json.dumps({"event": event.id, "reason": reason}),
     }
 
 

@@ -125,9 +125,9 @@ class Members(Struct, frozen=True):
             f"The request needs the parameter {self.path}{name}.", MISSING_PARAMETER
         )
 
-    def _wrong(self, name: str, wanted: str) -> ValidationError:
+    def _wrong(self, name: str, expectation: str) -> ValidationError:
         shown = str(self.values.get(name))[:100] if not self._is_long(name) else "something else"
-        return ValidationError(f"{self.path}{name} {wanted}, not {shown}.", VALUE_ERROR)
+        return ValidationError(f"{self.path}{name} {expectation}, not {shown}.", VALUE_ERROR)
 
     def _is_long(self, name: str) -> bool:
         return not isinstance(self.values.get(name), str | float | bool)

@@ -29,18 +29,18 @@ _MOST_POINTS = 1440
 async def put(call: Call) -> dict[str, Any]:
     """Store measurements for the alarms that watch them."""
     namespace = call.input.required("Namespace", 255)
-    given = list(_given(call.input))
-    if not given:
+    data = list(_data(call.input))
+    if not data:
         raise ValidationError("The request needs the parameter MetricData.", MISSING_PARAMETER)
-    await call.monitoring.metrics.put(call.caller, namespace, [_datum(each) for each in given])
+    await call.monitoring.metrics.put(call.caller, namespace, [_datum(each) for each in data])
     return {}
 
 
 async def index(call: Call) -> dict[str, Any]:
     """Return the metrics that alarms watch, each with the alarm of its measurements."""
-    given = call.input
-    namespace, name = given.text("Namespace"), given.text("MetricName")
-    wanted = given.structures("Dimensions", 30)
+    members = call.input
+    namespace, name = members.text("Namespace"), members.text("MetricName")
+    filters = members.structures("Dimensions", 30)
     metrics = [
         {
             "Namespace": alarm.rule.namespace,
@@ -50,7 +50,7 @@ async def index(call: Call) -> dict[str, Any]:
         for alarm in await call.monitoring.alarms.shown(call.caller)
         if namespace in (None, alarm.rule.namespace)
         and name in (None, alarm.rule.metric)
-        and _fits(known := dimensions_of(alarm), wanted)
+        and _fits(known := dimensions_of(alarm), filters)
     ]
     part, rest = paged("ListMetrics", metrics, call, _MOST_LISTED)
     return {"Metrics": list(part), **rest}
@@ -58,31 +58,31 @@ async def index(call: Call) -> dict[str, Any]:
 
 async def statistics(call: Call) -> dict[str, Any]:
     """Return statistics of a metric for each period of a time with measurements."""
-    given = call.input
-    namespace, name = given.required("Namespace"), given.required("MetricName")
-    begin, end = given.moment("StartTime"), given.moment("EndTime")
-    period = given.whole("Period", 1, 86400)
+    members = call.input
+    namespace, name = members.required("Namespace"), members.required("MetricName")
+    begin, end = members.moment("StartTime"), members.moment("EndTime")
+    period = members.whole("Period", 1, 86400)
     if begin is None or end is None or period is None:
         message = "The request needs the parameters StartTime, EndTime and Period."
         raise ValidationError(message, MISSING_PARAMETER)
     if not 0 < end - begin <= period * _MOST_POINTS:
         message = f"There are up to {_MOST_POINTS} periods from StartTime to EndTime, and one."
         raise ValidationError(message, INVALID_COMBINATION)
-    wanted = given.texts("Statistics", len(STATISTICS))
-    if not wanted or not set(wanted) <= STATISTICS.keys():
+    names = members.texts("Statistics", len(STATISTICS))
+    if not names or not set(names) <= STATISTICS.keys():
         message = f"Statistics are some of {', '.join(STATISTICS)}."
         raise ValidationError(message, VALUE_ERROR)
     measured = await call.monitoring.metrics.series(
-        call.caller, (namespace, name), dimensions_in(given), begin
+        call.caller, (namespace, name), dimensions_in(members), begin
     )
-    unit = given.text("Unit")
+    unit = members.text("Unit")
     counted = [each for each in measured if begin <= each.at < end and unit in (None, each.unit)]
-    points = _points(counted, begin, period, wanted)
+    points = _points(counted, begin, period, names)
     return {"Label": name, "Datapoints": list(points)}
 
 
 def _points(
-    measured: Sequence[Measurement], begin: float, period: int, wanted: Sequence[str]
+    measured: Sequence[Measurement], begin: float, period: int, names: Sequence[str]
 ) -> Iterator[dict[str, Any]]:
     """Yield the statistics of each period with measurements, by unit, oldest first."""
     groups: dict[tuple[float, str], list[Measurement]] = {}
@@ -90,20 +90,20 @@ def _points(
         start = begin + math.floor((each.at - begin) / period) * period
         groups.setdefault((start, each.unit or "None"), []).append(each)
     for (start, unit), group in sorted(groups.items()):
-        values = {name: float(STATISTICS[name](group)) for name in wanted}
+        values = {name: float(STATISTICS[name](group)) for name in names}
         yield {"Timestamp": moment(start), **values, "Unit": unit}
 
 
-def _fits(known: dict[str, str], wanted: Sequence[Members]) -> bool:
+def _fits(known: dict[str, str], filters: Sequence[Members]) -> bool:
     """Return whether a metric has the dimensions of a filter, which may leave their values open."""
     return all(
         each.required("Name") in known
         and each.text("Value") in (None, known[each.required("Name")])
-        for each in wanted
+        for each in filters
     )
 
 
-def _given(members: Members) -> Iterator[Members]:
+def _data(members: Members) -> Iterator[Members]:
     """Yield all data of a request, its own and those grouped by entity."""
     yield from members.structures("MetricData", _MOST_DATA)
     for entity in members.structures("EntityMetricData", _MOST_DATA):

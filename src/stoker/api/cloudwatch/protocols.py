@@ -82,8 +82,8 @@ class Json:
         """See :class:`WireProtocol`."""
         _check_root(request)
         action = request.headers["x-amz-target"].rpartition(".")[2]
-        given = await parse_object(body, compute) if body.strip() else {}
-        return Asked(action, given, request.query_params)
+        document = await parse_object(body, compute) if body.strip() else {}
+        return Asked(action, document, request.query_params)
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
         """See :class:`WireProtocol`."""
@@ -108,8 +108,8 @@ class Cbor:
         match = _OPERATION.fullmatch(path_of(request))
         if match is None:
             raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
-        given = await compute(lambda: _decoded(body)) if body else {}
-        return Asked(match[1], given, request.query_params)
+        document = await compute(lambda: _decoded(body)) if body else {}
+        return Asked(match[1], document, request.query_params)
 
     async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
         """See :class:`WireProtocol`."""

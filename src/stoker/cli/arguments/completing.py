@@ -43,8 +43,8 @@ def _completed(names: Names) -> Callable[[click.Context, click.Parameter, str], 
 
 
 def _client(ctx: click.Context) -> Client | None:
-    given = ctx.params.get("data_dir")
-    data_dir = given if isinstance(given, Path) else Path(default_data_dir())
+    chosen = ctx.params.get("data_dir")
+    data_dir = chosen if isinstance(chosen, Path) else Path(default_data_dir())
     target = Target(data_dir, ctx.params.get("url"))
     credentials = target.foreign() or in_data_dir(data_dir)
     return None if credentials is None else Client(credentials, target.url)

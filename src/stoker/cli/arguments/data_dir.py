@@ -40,9 +40,9 @@ class Running(Struct, frozen=True):
 
 def default_data_dir() -> Path:
     """Return ``$STOKER_DATA_DIR``, or ``stoker`` in the user's data directory."""
-    given = os.environ.get("STOKER_DATA_DIR")
-    if given:
-        return Path(given)
+    configured = os.environ.get("STOKER_DATA_DIR")
+    if configured:
+        return Path(configured)
     base = os.environ.get("XDG_DATA_HOME")
     return (Path(base) if base else Path.home() / ".local" / "share") / "stoker"
 

@@ -58,10 +58,10 @@ def the_resource(client: Client, stack: Stack, path: str) -> Resource:
     raise InputError(f'there is no resource "{path}" in {stack.name}{candidates(path, known)}')
 
 
-def candidates(wanted: str, known: Iterable[str]) -> str:
+def candidates(name: str, known: Iterable[str]) -> str:
     """Return the end of an error about an unknown name: the known names, one per line."""
     names = sorted(known)
-    hint = did_you_mean(wanted, names) or _by_last_name(wanted, names)
+    hint = did_you_mean(name, names) or _by_last_name(name, names)
     near = "" if hint is None else f" ({hint})"
     if not names:
         return f"{near}; there are none"
@@ -71,9 +71,9 @@ def candidates(wanted: str, known: Iterable[str]) -> str:
     return "\n".join([f"{near}; there are:", *(f"  {n}" for n in names[:_MOST_LISTED]), *more])
 
 
-def _by_last_name(wanted: str, paths: Sequence[str]) -> str | None:
+def _by_last_name(name: str, paths: Sequence[str]) -> str | None:
     """Return ``did you mean "a/b"?`` if exactly one path ends with a similar name."""
-    last = wanted.rpartition("/")[2]
+    last = name.rpartition("/")[2]
     hint = did_you_mean(last, {path.rpartition("/")[2] for path in paths})
     if hint is None:
         return None

@@ -101,11 +101,11 @@ def service(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def name_and_value(
-    _: click.Context, option: click.Parameter, given: tuple[str, ...]
+    _: click.Context, option: click.Parameter, texts: tuple[str, ...]
 ) -> dict[str, str]:
     """Parse options of the form ``NAME=VALUE``, which may be repeated."""
     found = {}
-    for text in given:
+    for text in texts:
         name, equals, value = text.partition("=")
         if not equals or not name:
             raise click.BadParameter(f'"{text}" must have the form NAME=VALUE', param=option)

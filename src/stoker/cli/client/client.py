@@ -199,9 +199,9 @@ class Client:
         )
         if response.is_error:
             refusal = _refusal(response)
-            told = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
+            message = f"{self._credentials.auth_url} refuses the credentials: {refusal.message}"
             # An unavailable service says nothing about the credentials.
-            raise UnreachableError(told) if is_passing(refusal) else CommandError(told)
+            raise UnreachableError(message) if is_passing(refusal) else CommandError(message)
         try:
             token = _json(response)["token"]
             self._token = response.headers["x-subject-token"]

@@ -82,8 +82,8 @@ def in_data_dir(data_dir: Path) -> Credentials | None:
 
 
 def _named_cloud(name: str, environment: Mapping[str, str]) -> Credentials:
-    given = environment.get("OS_CLIENT_CONFIG_FILE")
-    places = [Path(given)] if given else []
+    path = environment.get("OS_CLIENT_CONFIG_FILE")
+    places = [Path(path)] if path else []
     places += [Path("clouds.yaml"), Path.home() / ".config/openstack/clouds.yaml"]
     places.append(Path("/etc/openstack/clouds.yaml"))
     for place in places:

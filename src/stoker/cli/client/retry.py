@@ -34,7 +34,7 @@ def renew(client: Client, handles: Sequence[Resource]) -> None:
 def failed_handles(resources: Sequence[Resource], events: Sequence[Event]) -> list[Resource]:
     """Return the handles with a failure signal, in stacks where a wait condition has failed."""
     waiting = {r.stack_id for r in resources if r.type_name in _CONDITIONS and r.status == "FAILED"}
-    told = {
+    failed = {
         (event.stack_id, event.resource, event.physical_id)
         for event in events
         if event.state.startswith("SIGNAL_") and "FAILURE" in event.reason
@@ -44,5 +44,5 @@ def failed_handles(resources: Sequence[Resource], events: Sequence[Event]) -> li
         for resource in resources
         if resource.type_name in _HANDLES
         and resource.stack_id in waiting
-        and (*resource.key, resource.physical_id) in told
+        and (*resource.key, resource.physical_id) in failed
     ]

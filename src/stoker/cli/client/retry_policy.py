@@ -52,24 +52,24 @@ class RetryPolicy:
                 self._say(failure)
             self._sleep(next(pauses))
 
-    def begin(self, request: Callable[[], object], has_begun: Callable[[], bool]) -> None:
+    def begin(self, request: Callable[[], object], has_started: Callable[[], bool]) -> None:
         """Send a request that starts an operation, retried unless it has started.
 
         A request without an answer may have been accepted, or may be yet. From then on
-        ``has_begun`` decides, even if the next request is refused for that reason.
+        ``has_started`` decides, even if the next request is refused for that reason.
         """
         unsure = False
 
         def attempt() -> None:
             nonlocal unsure
-            if unsure and has_begun():
+            if unsure and has_started():
                 return
             try:
                 request()
             except CommandError as failure:
                 if is_passing(failure):
                     unsure = True
-                elif unsure and has_begun():
+                elif unsure and has_started():
                     return
                 raise
 

@@ -201,7 +201,7 @@ def last_event_id(client: Client, stack: Stack) -> str | None:
     return next((event.id for event in last_events(client, stack, 1)), None)
 
 
-def has_begun(client: Client, stack: Stack, action: str, after: str | None) -> bool:
+def has_started(client: Client, stack: Stack, action: str, after: str | None) -> bool:
     """Return whether an action on a stack has started after an event."""
     happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
     return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)

@@ -46,7 +46,7 @@ from stoker.cli.local.service import connect, start_detached
 @shared.wait
 @shared.service
 def command(
-    given: DeployArguments,
+    arguments: DeployArguments,
     timeout: int | None,
     rollback: bool,
     tags: str | None,
@@ -87,43 +87,43 @@ def command(
     if tags is not None:
         settings["tags"] = tags
     begin: Callable[[Deployment], StartedDeployment]
-    if (saved := read_plan(given.template)) is not None:
-        if not given.is_template_alone:
-            raise InputError(f"{given.template} is a plan: it has its own parameters and name")
+    if (saved := read_plan(arguments.template)) is not None:
+        if not arguments.is_template_alone:
+            raise InputError(f"{arguments.template} is a plan: it has its own parameters and name")
         begin = partial(Deployment.of_plan, saved=saved, settings=settings)
     else:
-        wanted = given.wanted()
-        begin = partial(Deployment.of_template, wanted=wanted, settings=settings, yes=yes)
+        request = arguments.request()
+        begin = partial(Deployment.of_template, request=request, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        beginning = Deployment(client, console, RetryPolicy())
-        begun = begin(beginning)
+        deployment = Deployment(client, console, RetryPolicy())
+        started = begin(deployment)
         if wait:
-            _follow(beginning, begun, rollback=rollback, as_json=as_json)
+            _follow(deployment, started, rollback=rollback, as_json=as_json)
         else:
-            stack = begun.stack
+            stack = started.stack
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
             if as_json:
                 print_json(as_data(client, stack))
 
 
 def _follow(
-    beginning: Deployment, begun: StartedDeployment, *, rollback: bool, as_json: bool
+    deployment: Deployment, started: StartedDeployment, *, rollback: bool, as_json: bool
 ) -> None:
     """Show the operation until it ends, and its result."""
-    client, console = beginning.client, beginning.console
+    client, console = deployment.client, deployment.console
     ended = follow_or_leave(
         console,
         client,
-        begun.stack,
-        begun.last,
+        started.stack,
+        started.last,
         rollback=rollback,
-        planned=begun.planned,
-        patience=beginning.patience,
+        planned=started.planned,
+        patience=deployment.patience,
     )
     if as_json:
         print_json(as_data(client, ended))
     if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-        end_with_failure(console, client, ended, begun.shown_as)
+        end_with_failure(console, client, ended, started.shown_as)
     if not as_json:
         print_outputs(console, ended.outputs)
     print_failed_user_data(console, client, ended)

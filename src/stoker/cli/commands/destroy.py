@@ -17,7 +17,7 @@ from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import (
     ORCHESTRATION,
     Stack,
-    has_begun,
+    has_started,
     last_event_id,
     refresh,
     resources_of,
@@ -57,7 +57,7 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
         last = patience.ask(partial(last_event_id, client, stack))
         patience.begin(
             partial(client.call, ORCHESTRATION, "DELETE", stack.path),
-            partial(has_begun, client, stack, "DELETE", last),
+            partial(has_started, client, stack, "DELETE", last),
         )
         if not wait:
             state = patience.ask(partial(refresh, client, stack)).state

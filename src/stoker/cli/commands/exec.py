@@ -13,7 +13,7 @@ from stoker.cli.client.target import Target
 from stoker.cli.console.failures import CommandError, InputError
 from stoker.cli.local.execution import run_in_server
 from stoker.cli.local.service import connect
-from stoker.cli.servers import PassingOn, find_server, wanted_server
+from stoker.cli.servers import PassingOn, find_server, server_path
 
 
 @click.command("exec", cls=PassingOn)
@@ -41,7 +41,7 @@ def command(
     if not words:
         raise InputError('give the command after --, as in "stoker exec web-app -- uptime"')
     with closing(connect(target)) as client:
-        found = find_server(client, wanted_server(stack, server))
+        found = find_server(client, server_path(stack, server))
     check_is_within_reach(found)
     context.exit(run_in_server(target.data_dir, found.id, words, user))
 

@@ -14,7 +14,7 @@ from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import console_log
 from stoker.cli.client.target import Target
 from stoker.cli.local.service import connect
-from stoker.cli.servers import find_server, wanted_server
+from stoker.cli.servers import find_server, server_path
 
 _PAUSE_SECONDS = 0.5
 
@@ -40,7 +40,7 @@ def command(
       stoker logs -n 20 web-app-server-pnjqgg3ubzj7
     """
     with closing(connect(target)) as client, suppress(KeyboardInterrupt):
-        found = find_server(client, wanted_server(stack, server)).id
+        found = find_server(client, server_path(stack, server)).id
         text = console_log(client, found)
         shown = text if lines is None else "".join(text.splitlines(keepends=True)[-lines:])
         click.echo(shown, nl=not follow and bool(shown) and not shown.endswith("\n"))

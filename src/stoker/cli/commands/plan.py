@@ -61,7 +61,7 @@ def _failing() -> Iterator[None]:
 @shared.as_json
 @shared.service
 def command(
-    given: DeployArguments, destroy: bool, out: Path | None, as_json: bool, target: Target
+    arguments: DeployArguments, destroy: bool, out: Path | None, as_json: bool, target: Target
 ) -> None:
     """Show the changes of "stoker deploy" with the same arguments. Changes nothing.
 
@@ -83,7 +83,7 @@ def command(
     """
     with closing(connect(target)) as client:
         made = _destroy if destroy else _deploy
-        plan, saved = made(client, given, fingerprint=out is not None)
+        plan, saved = made(client, arguments, fingerprint=out is not None)
         if out is not None and plan.changes:
             _require_savable(client, plan, saved).save(out)
     if as_json:
@@ -102,28 +102,30 @@ def command(
     sys.exit(CHANGES if plan.changes else 0)
 
 
-def _deploy(client: Client, given: DeployArguments, *, fingerprint: bool) -> tuple[Plan, SavedPlan]:
+def _deploy(
+    client: Client, arguments: DeployArguments, *, fingerprint: bool
+) -> tuple[Plan, SavedPlan]:
     """Return the plan of a deployment, and the file for it."""
-    wanted = given.wanted()
-    existing = find_stack(client, wanted.name)
+    request = arguments.request()
+    existing = find_stack(client, request.name)
     if existing is None:
-        plan, stack_id = wanted.plan_of_new(client, fingerprint=fingerprint), None
-        body = {**wanted.body(), "stack_name": wanted.name}
+        plan, stack_id = request.plan_of_new(client, fingerprint=fingerprint), None
+        body = {**request.body(), "stack_name": request.name}
     else:
-        plan = wanted.plan(client, existing, fingerprint=fingerprint)
+        plan = request.plan(client, existing, fingerprint=fingerprint)
         stack_id = existing.id
-        body = wanted.update_body()
+        body = request.update_body()
     action = CREATE if existing is None else UPDATE
-    return plan, _saved(action, wanted.name, stack_id, plan, body)
+    return plan, _saved(action, request.name, stack_id, plan, body)
 
 
 def _destroy(
-    client: Client, given: DeployArguments, *, fingerprint: bool
+    client: Client, arguments: DeployArguments, *, fingerprint: bool
 ) -> tuple[Plan, SavedPlan]:
     """Return the plan of the end of a stack, and the file for it."""
-    if not given.is_template_alone:
+    if not arguments.is_template_alone:
         raise InputError("--destroy takes the name of a stack, and nothing else")
-    stack = the_stack(client, str(given.template))
+    stack = the_stack(client, str(arguments.template))
     plan = plan_of_delete(client, stack, fingerprint=fingerprint)
     return plan, _saved(DELETE, stack.name, stack.id, plan, {})
 

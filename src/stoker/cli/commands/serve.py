@@ -162,21 +162,21 @@ def configured(options: ServeOptions) -> ServeOptions:
     """Return the options, completed from files where the command line has none."""
     if not options.config:
         return options
-    return configuration.with_configured(options, _given())
+    return configuration.with_configured(options, _explicit_options())
 
 
-def _given() -> set[str]:
+def _explicit_options() -> set[str]:
     """Return the options that the command line or the environment names."""
     context = click.get_current_context()
-    given = {
+    names = {
         name
         for name in _CONFIGURABLE
         # None: the command has no such option
         if context.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)
     }
-    if "host" in given:
-        given |= {"cfn_host", "cloudwatch_host"}
-    return given
+    if "host" in names:
+        names |= {"cfn_host", "cloudwatch_host"}
+    return names
 
 
 def _serve(options: ServeOptions) -> None:

@@ -182,11 +182,11 @@ def _follow(
 
 def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
     """Return when a snapshot is gone. Raises :class:`CommandError` if it stays."""
-    look = partial(client.get, ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
+    get_snapshot = partial(client.get, ORCHESTRATION, f"{stack.path}/snapshots/{snapshot_id}")
     patience = RetryPolicy()
     while True:
         try:
-            found = patience.ask(look)
+            found = patience.ask(get_snapshot)
         except RefusedError as refusal:
             if refusal.status == 404:
                 return
@@ -202,17 +202,17 @@ def _snapshots(client: Client, stack: Stack) -> Sequence[Mapping[str, Any]]:
     return parsed(lambda body: list(body["snapshots"]), answer)
 
 
-def _the_snapshot(client: Client, stack: Stack, wanted: str) -> Mapping[str, Any]:
+def _the_snapshot(client: Client, stack: Stack, name_or_id: str) -> Mapping[str, Any]:
     """Return the snapshot of that id or name.
 
     Raises :class:`InputError` if there is none, or several.
     """
     known = _snapshots(client, stack)
-    found = [each for each in known if each["id"] == wanted]
-    found = found or [each for each in known if each["name"] == wanted]
+    found = [each for each in known if each["id"] == name_or_id]
+    found = found or [each for each in known if each["name"] == name_or_id]
     if len(found) == 1:
         return found[0]
     advice = f'"stoker snapshot list {stack.name}" lists them'
     if not found:
-        raise InputError(f'{stack.name} has no snapshot "{wanted}"; {advice}')
-    raise InputError(f'{stack.name} has {len(found)} snapshots "{wanted}"; use an id: {advice}')
+        raise InputError(f'{stack.name} has no snapshot "{name_or_id}"; {advice}')
+    raise InputError(f'{stack.name} has {len(found)} snapshots "{name_or_id}"; use an id: {advice}')

@@ -19,7 +19,7 @@ from stoker.cli.client.stacks import Server, console_log
 from stoker.cli.client.target import Target
 from stoker.cli.console.failures import CommandError
 from stoker.cli.local.service import connect
-from stoker.cli.servers import PassingOn, find_server, wanted_server
+from stoker.cli.servers import PassingOn, find_server, server_path
 
 _PORT = 22
 _LOCAL_USER = "stoker"
@@ -72,7 +72,7 @@ def command(
     if program is None:
         raise CommandError("this machine has no ssh; install it (Debian: openssh-client)")
     with closing(connect(target)) as client:
-        found = find_server(client, wanted_server(stack, server))
+        found = find_server(client, server_path(stack, server))
         host, port = _reached_at(client, found)
     line = [program]
     if ipaddress.ip_address(host) in _LOOPBACK:

@@ -213,20 +213,20 @@ def lines_of(found: Explanation, now: datetime) -> Iterator[str]:
         left = (found.deadline - now).total_seconds()
         head += f"; times out in {elapsed(left)}" if left > 0 else "; its time limit has passed"
     yield head
-    told = [cause for cause in found.causes if cause.kind not in _NOT_BEGUN]
+    shown = [cause for cause in found.causes if cause.kind not in _NOT_BEGUN]
     if not found.causes:
         yield f"  {found.reason}"
-    elif not told:  # The cause belongs to a resource that waits for another one.
-        told = list(found.causes)
-    for cause in told[:_MOST]:
+    elif not shown:  # The cause belongs to a resource that waits for another one.
+        shown = list(found.causes)
+    for cause in shown[:_MOST]:
         yield ""
         yield from cause.lines(now, found.stack_name)
-    rest = [cause for cause in found.causes if cause not in told]
+    rest = [cause for cause in found.causes if cause not in shown]
     if rest:
         yield ""
     for cause in rest[:_MOST]:
         yield f"{click.style('·', dim=True)} {cause.name}  {cause.text}"
-    more = max(len(told) - _MOST, 0) + max(len(rest) - _MOST, 0)
+    more = max(len(shown) - _MOST, 0) + max(len(rest) - _MOST, 0)
     if more or not found.is_complete:
         count = str(more) if found.is_complete else "many"
         yield f"and {count} more: stoker why {found.stack_name} --json"

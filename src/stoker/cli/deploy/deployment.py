@@ -19,7 +19,7 @@ from stoker.cli.client.stacks import (
     Resource,
     Stack,
     find_stack,
-    has_begun,
+    has_started,
     last_event_id,
     planned_resources,
     resources_of,
@@ -30,7 +30,7 @@ from stoker.cli.console.findings import DocumentError
 from stoker.cli.deploy.causes import ShownAs
 from stoker.cli.deploy.confirmation import confirm_changes
 from stoker.cli.deploy.plan import summary, tree
-from stoker.cli.deploy.progress import begun_on
+from stoker.cli.deploy.progress import started_on
 from stoker.cli.deploy.request import DeployRequest
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
 
@@ -52,28 +52,30 @@ class Deployment(Struct, frozen=True):
     patience: RetryPolicy
 
     def of_template(
-        self, wanted: DeployRequest, settings: Mapping[str, Any], *, yes: bool
+        self, request: DeployRequest, settings: Mapping[str, Any], *, yes: bool
     ) -> StartedDeployment:
         """Start to create or update the stack."""
-        existing = self.patience.ask(partial(find_stack, self.client, wanted.name), first=True)
+        existing = self.patience.ask(partial(find_stack, self.client, request.name), first=True)
         if existing is None:
-            return self._created(wanted, {**wanted.body(), **settings, "stack_name": wanted.name})
+            return self._created(
+                request, {**request.body(), **settings, "stack_name": request.name}
+            )
         if (
             existing.state != "CREATE_FAILED"
         ):  # A stack that was never complete has nothing to lose.
             if yes:
-                self._refuse_impossible(wanted, existing)
+                self._refuse_impossible(request, existing)
             else:
-                self._confirm(wanted, existing)
+                self._confirm(request, existing)
         self._renew_handles(existing)
-        body = {**wanted.update_body(), **settings}
+        body = {**request.update_body(), **settings}
         last = self.patience.ask(partial(last_event_id, self.client, existing))
         self.patience.begin(
-            partial(wanted.send, self.client, wanted.method, existing.path, body),
-            partial(has_begun, self.client, existing, "UPDATE", last),
+            partial(request.send, self.client, request.method, existing.path, body),
+            partial(has_started, self.client, existing, "UPDATE", last),
         )
-        stack = begun_on(self.client, wanted.name, self.patience)
-        return StartedDeployment(stack, last, shown_as=wanted.sent.place)
+        stack = started_on(self.client, request.name, self.patience)
+        return StartedDeployment(stack, last, shown_as=request.sent.place)
 
     def of_plan(self, saved: SavedPlan, settings: Mapping[str, Any]) -> StartedDeployment:
         """Start exactly the operation of a saved plan.
@@ -88,31 +90,31 @@ class Deployment(Struct, frozen=True):
                 partial(client.call, ORCHESTRATION, "POST", "/stacks", body),
                 lambda: before is None and find_stack(client, saved.stack_name) is not None,
             )
-            return StartedDeployment(begun_on(client, saved.stack_name, patience))
+            return StartedDeployment(started_on(client, saved.stack_name, patience))
         stack = patience.ask(partial(the_stack, client, str(saved.stack_id)), first=True)
         last = patience.ask(partial(last_event_id, client, stack))
         if saved.action == DELETE:
             query = {"plan_fingerprint": saved.fingerprint}
             request = partial(client.call, ORCHESTRATION, "DELETE", stack.path, query=query)
-            begun = partial(has_begun, client, stack, "DELETE", last)
+            is_started = partial(has_started, client, stack, "DELETE", last)
         else:
             request = partial(client.call, ORCHESTRATION, "PUT", stack.path, body)
-            begun = partial(has_begun, client, stack, "UPDATE", last)
-        patience.begin(request, begun)
-        return StartedDeployment(begun_on(client, stack.id, patience), last)
+            is_started = partial(has_started, client, stack, "UPDATE", last)
+        patience.begin(request, is_started)
+        return StartedDeployment(started_on(client, stack.id, patience), last)
 
-    def _created(self, wanted: DeployRequest, body: Mapping[str, Any]) -> StartedDeployment:
+    def _created(self, request: DeployRequest, body: Mapping[str, Any]) -> StartedDeployment:
         preview = None
         if self.console.is_terminal:  # The tree on a terminal shows it.
-            ask = partial(wanted.send, self.client, "POST", "/stacks/preview", body)
+            ask = partial(request.send, self.client, "POST", "/stacks/preview", body)
             preview = self.patience.ask(ask)
         self.patience.begin(
-            partial(wanted.send, self.client, "POST", "/stacks", body),
-            lambda: find_stack(self.client, wanted.name) is not None,
+            partial(request.send, self.client, "POST", "/stacks", body),
+            lambda: find_stack(self.client, request.name) is not None,
         )
-        stack = begun_on(self.client, wanted.name, self.patience)
+        stack = started_on(self.client, request.name, self.patience)
         planned = planned_resources(preview, stack) if preview else ()
-        return StartedDeployment(stack, None, planned, wanted.sent.place)
+        return StartedDeployment(stack, None, planned, request.sent.place)
 
     def _renew_handles(self, existing: Stack) -> None:
         """Mark handles with an old failure signal, so that the update replaces them."""
@@ -125,19 +127,19 @@ class Deployment(Struct, frozen=True):
                 " the servers that report to it.",
             )
 
-    def _refuse_impossible(self, wanted: DeployRequest, existing: Stack) -> None:
+    def _refuse_impossible(self, request: DeployRequest, existing: Stack) -> None:
         """Raise :class:`DocumentError` for changes that the plan refuses, but the update would
         try."""
         try:
-            wanted.plan(self.client, existing)
+            request.plan(self.client, existing)
         except DocumentError:
             raise
         except CommandError:
             return  # The update itself reports the error, or is attempted.
 
-    def _confirm(self, wanted: DeployRequest, existing: Stack) -> None:
+    def _confirm(self, request: DeployRequest, existing: Stack) -> None:
         """Show the plan and ask, if working objects are deleted or interrupted."""
-        changes = self.patience.ask(partial(wanted.plan, self.client, existing)).changes
+        changes = self.patience.ask(partial(request.plan, self.client, existing)).changes
         harmful = [change for change in changes if change.is_loss or change.interruptions]
         if harmful:
             resources = self.patience.ask(partial(resources_of, self.client, existing))
@@ -146,5 +148,5 @@ class Deployment(Struct, frozen=True):
         if not harmful:
             return
         click.echo(tree(changes), file=self.console.file)
-        question = f"{wanted.name}: {summary(changes)}. Go ahead?"
+        question = f"{request.name}: {summary(changes)}. Go ahead?"
         confirm_changes(question, harmful, self.client)

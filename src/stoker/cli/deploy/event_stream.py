@@ -28,7 +28,7 @@ class EventStreamClient:
         self._path = f"{stack.path}/events"
         self._silence = silence
         self._last = after or ""  # id of the last received event
-        self._told = Signal()
+        self._notified = Signal()
         self._closed = Signal()
         self._streams = False
         Thread(target=self._listen, daemon=True).start()
@@ -38,8 +38,8 @@ class EventStreamClient:
         if not self._streams:
             time.sleep(seconds)
             return
-        self._told.wait(LONGEST_SILENCE)
-        self._told.clear()
+        self._notified.wait(LONGEST_SILENCE)
+        self._notified.clear()
         time.sleep(_TOGETHER)
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class EventStreamClient:
                 # The next request renews an expired token.
                 more = is_passing(failure) or _is_unknown(failure)
             self._streams = False
-            self._told.set()
+            self._notified.set()
             if more:
                 self._closed.wait(_PAUSE)
 
@@ -70,7 +70,7 @@ class EventStreamClient:
             elif line == "event: end":
                 return False
             elif line.startswith("event:"):
-                self._told.set()
+                self._notified.set()
         return self._streams
 
 

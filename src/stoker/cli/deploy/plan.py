@@ -207,7 +207,7 @@ def tree(changes: Iterable[Change]) -> str:
 
 def _folded(changes: Sequence[Change]) -> Iterator[tuple[Change, Sequence[Change]]]:
     """Yield the changes to show, each with all changes that it represents."""
-    for _, run in groupby(_blocks(changes), key=_look):
+    for _, run in groupby(_blocks(changes), key=_appearance):
         blocks = list(run)
         heads = [block[0] for block in blocks]
         if len(heads) > _FEW:
@@ -230,7 +230,7 @@ def _blocks(changes: Iterable[Change]) -> list[list[Change]]:
     return blocks
 
 
-def _look(block: Sequence[Change]) -> Any:
+def _appearance(block: Sequence[Change]) -> Any:
     """Return a key that is equal for blocks which differ only in the first name."""
     above = block[0].path
     return above[:-1], [(change.path[len(above) :], change.lines("")) for change in block]

@@ -62,7 +62,7 @@ class LiveDisplay:
         """Draw the current tree."""
         if stack.status == "IN_PROGRESS":
             resources = with_planned(resources, self._planned)
-        self._clocks.look(resources)
+        self._clocks.observe(resources)
         most = max(self._console.size.height - 6, 5)
         tree = as_tree(stack, resources, self._clocks, most)
         done = sum(status_of(resource) == "COMPLETE" for resource in resources)
@@ -103,7 +103,7 @@ class PlainDisplay:
 
     def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
         """Print the events, or after a silence the awaited resources."""
-        self._clocks.look(resources)
+        self._clocks.observe(resources)
         # Deleted nested stacks still have events.
         self._paths |= paths_of(stack, resources)
         for event in events:
@@ -158,7 +158,7 @@ def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]])
     return f"{clock} {event.state:<20} {name}{reason}"
 
 
-def begun_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
+def started_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
     """Return the stack of that name or id, on which an operation has started."""
     return patience.ask(partial(the_stack, client, name))
 
@@ -179,11 +179,11 @@ def follow(
     :class:`stoker.cli.console.failures.CommandError`.
     """
     failed_at: float | None = None
-    patience, news = patience or RetryPolicy(), EventStreamClient(client, stack, after)
+    patience, stream = patience or RetryPolicy(), EventStreamClient(client, stack, after)
     try:
         while True:
             began = time.monotonic()
-            stack, resources, events = patience.ask(partial(_look, client, stack, after))
+            stack, resources, events = patience.ask(partial(_fetch, client, stack, after))
             answered = time.monotonic()
             after = events[-1].id if events else after
             display.show(stack, resources, events)
@@ -194,10 +194,10 @@ def follow(
                 if not (rollback and failed) or settled:
                     break
             pause = 4 * (answered - began)  # Large stacks are polled less often.
-            news.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
+            stream.wait(min(max(pause, _SHORTEST_PAUSE), _LONGEST_PAUSE))
         return patience.ask(partial(refresh, client, stack, outputs=True))
     finally:
-        news.close()
+        stream.close()
         display.close()
 
 
@@ -223,7 +223,7 @@ def follow_or_leave(
         sys.exit(INTERRUPTED)
 
 
-def _look(
+def _fetch(
     client: Client, stack: Stack, after: str | None
 ) -> tuple[Stack, Sequence[Resource], Sequence[Event]]:
     """Return the current stack, its resources, and its events after an event."""

@@ -13,8 +13,8 @@ import click
 from msgspec import Struct
 
 from stoker.cli.arguments.files import STDIN, Bundle, bundle
-from stoker.cli.arguments.given_values import finding_where_given
 from stoker.cli.arguments.options import environments, name_and_value, parameters
+from stoker.cli.arguments.value_sources import finding_at_source
 from stoker.cli.client.client import Client, RefusedError
 from stoker.cli.client.retry import handles_to_renew
 from stoker.cli.client.stacks import ORCHESTRATION, Stack
@@ -127,7 +127,7 @@ class DeployRequest(Struct, frozen=True):
         except RefusedError as refusal:
             if refusal.diagnostics:
                 found = [
-                    finding_where_given(
+                    finding_at_source(
                         finding_from_api(item, self.sent.place), self.sent, self.values
                     )
                     for item in refusal.diagnostics
@@ -161,7 +161,7 @@ class DeployArguments(Struct, frozen=True):
             or self.existing
         )
 
-    def wanted(self) -> DeployRequest:
+    def request(self) -> DeployRequest:
         """Return the described stack.
 
         Raises :class:`InputError` for unreadable files.
@@ -176,10 +176,10 @@ class DeployArguments(Struct, frozen=True):
 
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the arguments that describe a stack; the command gets ``given``."""
+    """Add the arguments that describe a stack; the command gets ``arguments``."""
 
     @wraps(command)
-    def with_given(
+    def with_arguments(
         template: Path,
         environments: tuple[Path, ...],
         parameters: dict[str, str],
@@ -189,12 +189,12 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         existing: bool,
         **others: Any,
     ) -> Any:
-        given = DeployArguments(
+        arguments = DeployArguments(
             template, environments, parameters, parameter_files, name, converge, existing
         )
-        return command(given=given, **others)
+        return command(arguments=arguments, **others)
 
-    decorated: Callable[..., Any] = with_given
+    decorated: Callable[..., Any] = with_arguments
     for parameter in reversed(_PARAMETERS):
         decorated = parameter(decorated)
     return decorated

@@ -33,7 +33,7 @@ class Clocks:
     _began: dict[tuple[str, str], tuple[str, float]] = field(default_factory=dict)
     _took: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def look(self, resources: Iterable[Resource]) -> None:
+    def observe(self, resources: Iterable[Resource]) -> None:
         """Record the current states."""
         now = self.now()
         for resource in resources:
@@ -127,10 +127,10 @@ def as_tree(
     tree = Tree(Text.assemble((stack.name, "bold"), "  ", (stack.state, colour)))
     levels = by_stack(resources)
     shown = resources if most is None else _most_telling(resources, most)
-    wanted = {resource.key for resource in shown} | _holders(shown, resources)
+    keys = {resource.key for resource in shown} | _holders(shown, resources)
     longest = None if most is None else _LONGEST_REASON
-    _grow(tree, levels, stack.id, _Look(stack.action, clocks, wanted, longest))
-    left = len(resources) - len(wanted)
+    _grow(tree, levels, stack.id, _TreeView(stack.action, clocks, keys, longest))
+    left = len(resources) - len(keys)
     if left > 0:
         tree.add(Text(f"and {left} more", style="dim"))
     return tree
@@ -143,10 +143,10 @@ def print_tree(console: Console, tree: Tree) -> None:
     console.print(tree)
 
 
-class _Look(Struct, frozen=True):
+class _TreeView(Struct, frozen=True):
     action: str
     clocks: Clocks
-    wanted: set[tuple[str, str]]
+    keys: set[tuple[str, str]]
     longest: int | None  # maximum characters of a reason; None for all
 
 
@@ -167,22 +167,24 @@ def _holders(shown: Iterable[Resource], resources: Sequence[Resource]) -> set[tu
     return found
 
 
-def _grow(tree: Tree, levels: Mapping[str, Sequence[Resource]], stack_id: str, look: _Look) -> None:
+def _grow(
+    tree: Tree, levels: Mapping[str, Sequence[Resource]], stack_id: str, view: _TreeView
+) -> None:
     siblings = levels.get(stack_id, ())
     for resource in siblings:
-        if resource.key in look.wanted:
-            branch = tree.add(_line(resource, siblings, look))
+        if resource.key in view.keys:
+            branch = tree.add(_line(resource, siblings, view))
             if resource.nested_id is not None:
-                _grow(branch, levels, resource.nested_id, look)
+                _grow(branch, levels, resource.nested_id, view)
 
 
-def _line(resource: Resource, siblings: Sequence[Resource], look: _Look) -> Text:
+def _line(resource: Resource, siblings: Sequence[Resource], view: _TreeView) -> Text:
     sign, colour = _SIGNS.get(status_of(resource), _SIGNS["WAITING"])
     line = Text.assemble((sign, colour), " ", resource.name, "  ", (resource.type_name, "dim"))
-    seconds = look.clocks.seconds(resource)
+    seconds = view.clocks.seconds(resource)
     if seconds is not None:
         line.append(f"  {elapsed(seconds)}", colour)
-    reason = " ".join(why(resource, siblings, look.action).split())
+    reason = " ".join(why(resource, siblings, view.action).split())
     if reason:
-        line.append(f"  {reason[: look.longest]}", "red" if colour == "red" else "italic")
+        line.append(f"  {reason[: view.longest]}", "red" if colour == "red" else "italic")
     return line

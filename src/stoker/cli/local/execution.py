@@ -35,8 +35,8 @@ def run_in_server(data_dir: Path, server_id: str, words: Sequence[str], user: st
     read_error, write_error = os.pipe()
     ours, theirs = socket.socketpair()
     try:
-        given = [read_in, write_out, write_error, theirs.fileno()]
-        _ask(data_dir, {"server": server_id, "command": list(words), "user": user}, given)
+        descriptors = [read_in, write_out, write_error, theirs.fileno()]
+        _ask(data_dir, {"server": server_id, "command": list(words), "user": user}, descriptors)
     finally:
         theirs.close()
         for descriptor in (read_in, write_out, write_error):

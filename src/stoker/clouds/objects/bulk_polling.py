@@ -26,7 +26,7 @@ class _Shared:
 
     waiting: dict[str, float] = field(default_factory=dict)  # Object id -> time of the last poll.
     listed: dict[str, Object] = field(default_factory=dict)
-    taken: float = float("-inf")  # Time at which the list was requested, or earlier.
+    requested_at: float = float("-inf")  # Time at which the list was requested, or earlier.
     turn: Lock = field(default_factory=Lock)
 
 
@@ -34,7 +34,7 @@ _shared: WeakKeyDictionary[Any, dict[str, _Shared]] = WeakKeyDictionary()
 _lock = Lock()
 
 
-def look(
+def poll(
     cloud: Any, collection: Collection, object_id: str, now: float, age: float
 ) -> Object | None:
     """Return the object as it was at most ``age`` seconds before ``now``; None if it is gone."""
@@ -49,9 +49,9 @@ def look(
         many = len(shared.waiting)
     if many >= _MANY:
         with shared.turn:
-            if not now - age <= shared.taken <= now + age:
+            if not now - age <= shared.requested_at <= now + age:
                 _forget_old(now)
-                shared.taken = now
+                shared.requested_at = now
                 shared.listed = _listed(cloud, collection, min(2 * many, _MOST))
             found = shared.listed.get(object_id)
         if found is not None:
@@ -66,7 +66,7 @@ def _forget_old(now: float) -> None:
     with _lock:
         for kinds in _shared.values():
             for shared in kinds.values():
-                if shared.taken < now - _REMEMBERED:
+                if shared.requested_at < now - _REMEMBERED:
                     shared.listed = {}
 
 

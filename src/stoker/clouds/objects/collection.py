@@ -165,8 +165,8 @@ class Collection(Struct, frozen=True):
 
     def update(self, cloud: Any, object_id: str, body: Mapping[str, Any]) -> Object:
         """Change fields of an object; return the object after the change."""
-        given = _patch(body, self.patches) if self.patches else self.wrapped(body)
-        answer = self.ask(cloud, self.update_method, self.at(object_id), json=given)
+        payload = _patch(body, self.patches) if self.patches else self.wrapped(body)
+        answer = self.ask(cloud, self.update_method, self.at(object_id), json=payload)
         return self.unwrapped(answer)
 
     def delete(self, cloud: Any, object_id: str, **more: Any) -> bool:

@@ -70,15 +70,15 @@ class Unanswered(str):
 class Lookups:
     """Finds objects by name or id. All methods block and are thread-safe."""
 
-    def __init__(self, clock: Clock, kept_for: float = _KEPT_FOR, threads: int = 16) -> None:
+    def __init__(self, clock: Clock, cached_for: float = _KEPT_FOR, threads: int = 16) -> None:
         self._clock = clock
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="lookup")
-        self._kept_for = kept_for
+        self._cached_for = cached_for
         self._lock = Lock()
-        self._kept: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
+        self._ids: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
             WeakKeyDictionary()
         )
-        self._names_kept: WeakKeyDictionary[
+        self._names_of_cloud: WeakKeyDictionary[
             Any, dict[tuple[str, str], tuple[float, Sequence[str] | None]]
         ] = WeakKeyDictionary()
 
@@ -95,8 +95,8 @@ class Lookups:
         key = (service, finder.kind, value)
         now = self._clock.now()
         with self._lock:
-            kept = self._kept.setdefault(cloud, {})
-            until, found = kept.get(key, (0.0, ""))
+            cached = self._ids.setdefault(cloud, {})
+            until, found = cached.get(key, (0.0, ""))
         if until > now:
             return found
         try:
@@ -105,9 +105,9 @@ class Lookups:
             known = self._names(cloud, (service, finder.kind), where, now)
             raise LookupFailedError(f"{fault}{candidates(value, known)}") from None
         with self._lock:
-            if len(kept) >= _MOST_KEPT:
-                kept.clear()
-            kept[key] = (now + self._kept_for, found)
+            if len(cached) >= _MOST_KEPT:
+                cached.clear()
+            cached[key] = (now + self._cached_for, found)
         return found
 
     def _names(
@@ -117,13 +117,13 @@ class Lookups:
         if kind not in _WITH_CANDIDATES:
             return None
         with self._lock:
-            kept = self._names_kept.setdefault(cloud, {})
-            until, names = kept.get(kind, (0.0, ()))
+            cached = self._names_of_cloud.setdefault(cloud, {})
+            until, names = cached.get(kind, (0.0, ()))
         if until > now:
             return names
         names = names_in(cloud, where)
         with self._lock:
-            kept[kind] = (now + self._kept_for, names)
+            cached[kind] = (now + self._cached_for, names)
         return names
 
     def check(self, cloud: Any, constraint: str, value: Any) -> str | None:
@@ -149,9 +149,9 @@ class Lookups:
             return Unanswered(message)
         return None
 
-    def find_many(self, cloud: Any, wanted: Sequence[tuple[Finder, str]]) -> list[str]:
+    def find_many(self, cloud: Any, items: Sequence[tuple[Finder, str]]) -> list[str]:
         """Return the ids, looked up in parallel and each once. Raise as :meth:`find`."""
-        return self._each_once(wanted, lambda item: self.find(cloud, item[0], item[1]))
+        return self._each_once(items, lambda item: self.find(cloud, item[0], item[1]))
 
     def check_many(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
         """Return for each check the reason of a violation or None, in parallel and each once."""
@@ -218,11 +218,11 @@ def names_in(cloud: Any, where: Collection) -> Sequence[str] | None:
     return sorted({str(item[where.name_field]) for item in items if item.get(where.name_field)})
 
 
-def candidates(wanted: str, known: Sequence[str] | None) -> str:
+def candidates(name: str, known: Sequence[str] | None) -> str:
     """Return the end of a message about an unknown name: the nearest name, or a short list."""
-    if _ID.fullmatch(wanted):
+    if _ID.fullmatch(name):
         return ""
-    near = nearest(wanted, known or (), _ALIKE)
+    near = nearest(name, known or (), _ALIKE)
     if near is not None:
         return f' (did you mean "{near}"?)'
     if known is None or len(known) > _MOST_LISTED:

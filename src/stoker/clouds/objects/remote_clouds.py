@@ -47,13 +47,13 @@ def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
     Raise :class:`NoSuchCloudError` for a secret with unusable content, and the error of the key
     manager if it cannot be read.
     """
-    given = context or {}
-    secret_id = given.get("credential_secret_id")
+    settings = context or {}
+    secret_id = settings.get("credential_secret_id")
     place = Place(
-        given.get("region_name") or None,
+        settings.get("region_name") or None,
         _content(cloud, secret_id) if secret_id else None,
-        given.get("ca_cert") or None,
-        bool(given.get("insecure")),
+        settings.get("ca_cert") or None,
+        bool(settings.get("insecure")),
     )
     at_home = place.access is None and place.region in (None, cloud.config.region_name)
     if at_home and place.ca_cert is None and not place.insecure:
@@ -77,8 +77,10 @@ def fault_of(cloud: Any, context: Any) -> str | None:
         if not is_cloud_fault(fault):
             raise
         reason = describe(fault)
-    wanted = context.get("region_name") or cloud.config.region_name
-    return f'Cannot establish connection to Heat endpoint at region "{wanted}" due to "{reason}"'
+    region_name = context.get("region_name") or cloud.config.region_name
+    return (
+        f'Cannot establish connection to Heat endpoint at region "{region_name}" due to "{reason}"'
+    )
 
 
 def login_of(access: str) -> tuple[str, Mapping[str, Any]]:

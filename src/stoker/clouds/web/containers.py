@@ -61,23 +61,23 @@ class ContainerFiles:
             raise _refused(f'files_container: "{container[:100]}" is not the name of a container.')
         try:
             sizes = await self._run(partial(self._sizes, caller, container))
-            wanted = {name: size for name, size in sizes.items() if name not in without}
-            if sum(wanted.values()) > self._most_bytes:
+            to_fetch = {name: size for name, size in sizes.items() if name not in without}
+            if sum(to_fetch.values()) > self._most_bytes:
                 raise _refused(
-                    f'The files of the container "{container}" have {sum(wanted.values())} bytes;'
+                    f'The files of the container "{container}" have {sum(to_fetch.values())} bytes;'
                     f" {self._most_bytes} may be read for one request."
                 )
             texts = await asyncio.gather(
                 *(
                     self._run(partial(self._text, caller, container, name, size))
-                    for name, size in wanted.items()
+                    for name, size in to_fetch.items()
                 )
             )
         except Exception as error:
             if not is_cloud_fault(error):
                 raise
-            raise _told(container, error) from error
-        return dict(zip(wanted, texts, strict=True))
+            raise _request_error(container, error) from error
+        return dict(zip(to_fetch, texts, strict=True))
 
     async def text(self, caller: HasToken, container: str, name: str) -> str:
         """Return the text of one object.
@@ -89,7 +89,7 @@ class ContainerFiles:
         except Exception as error:
             if not is_cloud_fault(error):
                 raise
-            raise _told_of_object(container, name, error) from error
+            raise _object_error(container, name, error) from error
 
     async def _run(self, call: Any) -> Any:
         return await self._workers.run(_SERVICE, call)
@@ -141,7 +141,7 @@ class ContainerFiles:
         return answer
 
 
-def _told(container: str, error: Exception) -> RequestError:
+def _request_error(container: str, error: Exception) -> RequestError:
     """Return the error for the caller after an error of a container."""
     status = status_of(error)
     if status == NOT_FOUND:
@@ -160,7 +160,7 @@ def _decoded(container: str, name: str, content: bytes) -> str:
         raise _refused(f'The file "{name}" of the container "{container}" is not text.') from None
 
 
-def _told_of_object(container: str, name: str, error: Exception) -> RequestError:
+def _object_error(container: str, name: str, error: Exception) -> RequestError:
     """Return the error for the caller after an error of one object."""
     what = f'the object "{name:.200}" of the container "{container:.100}"'
     if status_of(error) == NOT_FOUND:

@@ -50,18 +50,18 @@ class Execution:
         self,
         session: Session,
         operation: Operation,
-        wanted: Definitions,
+        desired: Definitions,
         observed: Observed,
         waiting: Waiting,
     ) -> None:
         self.waiting = waiting
         self._session = session
-        session.wanted = frozenset(wanted.names)
+        session.desired_names = frozenset(desired.names)
         self._action = operation.action
         self._plan = operation.plan or Plan()
-        self._wanted = wanted
+        self._desired = desired
         self._observed = observed
-        self._context = OperationContext(session, operation, waiting, wanted)
+        self._context = OperationContext(session, operation, waiting, desired)
         # A cancel keeps replaced rows: other resources may still use their objects.
         removes = any(phase.step is Step.REMOVE for phase in self._plan.phases)
         self._completes = removes and operation.cancels is None
@@ -155,9 +155,9 @@ class Execution:
     def _function_of(self, step: Step) -> Callable[[Node], Awaitable[None]]:
         match step:
             case Step.APPLY:
-                return ApplyStep(self._context, self._wanted, self._observed).apply
+                return ApplyStep(self._context, self._desired, self._observed).apply
             case Step.REMOVE:
-                return RemoveStep(self._context, self._wanted).remove
+                return RemoveStep(self._context, self._desired).remove
             case Step.VISIT:
                 return visit_step(self._context).visit
 
@@ -221,14 +221,14 @@ class Execution:
         row = self._row_of(node)
         # The step may have failed before the first commit of its row.
         if row is None:
-            type_name = self._wanted.type_names.get(node.name, "")
+            type_name = self._desired.type_names.get(node.name, "")
             row = replace(session.new_row(node.name), type_name=type_name)
         if row.status is not Status.IN_PROGRESS:
             action = self._failing_action(node, row)
-            row, begun = session.transitions.resource_to(
+            row, started = session.transitions.resource_to(
                 row, action, Status.IN_PROGRESS, "state changed"
             )
-            events = [begun]
+            events = [started]
         else:
             events = []
         failed, event = session.transitions.resource_to(row, row.action, Status.FAILED, reason)

@@ -49,9 +49,9 @@ def named_reason(name: str, reason: str) -> str:
 
 def reason_of_stack(action: Action, *named: str) -> str:
     """Return the reason of a stack from the reasons of its resources, which include their names."""
-    told = "; ".join(named[:_MOST_REASONS])
+    listed = "; ".join(named[:_MOST_REASONS])
     more = f"; and {len(named) - _MOST_REASONS} more" if len(named) > _MOST_REASONS else ""
-    return f"Resource {action} failed: {told}{more}"
+    return f"Resource {action} failed: {listed}{more}"
 
 
 def not_installed(row: Resource) -> str:

@@ -75,7 +75,7 @@ class StackRows:
             row.name: row for row in self.rows.values() if row.replaced_by is None
         }
         # Names of the resources that the operation in progress keeps. None: it keeps all.
-        self.wanted: frozenset[str] | None = None
+        self.desired_names: frozenset[str] | None = None
         # New properties by row id, during the update of a type with shared parts.
         self.targets: dict[str, Mapping[str, Any]] = {}
         self.signals: Mapping[str, Sequence[Signal]] = {}  # for resource types, by row id
@@ -89,10 +89,10 @@ class StackRows:
 
     async def input(self) -> Input:
         """Return the input in force."""
-        given = self.held(self.stack.input_id)
-        if given is None:
-            self._input = given = await self.ports.store.input(self.stack.input_id)
-        return given
+        stack_input = self.held(self.stack.input_id)
+        if stack_input is None:
+            self._input = stack_input = await self.ports.store.input(self.stack.input_id)
+        return stack_input
 
     def started_at(self, row: Resource, now: float) -> float:
         """Return when the action of a row started.
@@ -105,9 +105,9 @@ class StackRows:
             started_at = self._set_back.setdefault(row.id, now)
         return min(started_at, now)
 
-    def hold(self, given: Input | None) -> None:
+    def hold(self, stack_input: Input | None) -> None:
         """Cache an input, so that it is not read from the store."""
-        self._input = given
+        self._input = stack_input
 
     def held(self, input_id: str) -> Input | None:
         """Return that input, if it is cached."""
@@ -168,12 +168,12 @@ class StackRows:
     @property
     def keeps_nothing(self) -> bool:
         """Return whether the operation in progress removes all resources."""
-        return self.wanted is not None and not self.wanted
+        return self.desired_names is not None and not self.desired_names
 
     def stays(self, row: Resource) -> bool:
         """Return whether the operation in progress keeps a resource."""
-        kept = self.wanted is None or row.name in self.wanted
-        return kept and row.replaced_by is None and row.action is not Action.DELETE
+        is_desired = self.desired_names is None or row.name in self.desired_names
+        return is_desired and row.replaced_by is None and row.action is not Action.DELETE
 
     def loses_an_end(self, row: Resource) -> bool:
         """Return whether the id of a link names an object that the operation removes."""
@@ -215,7 +215,7 @@ class Session(StackRows):
         self._announced: list[Message] = []  # notifications for the next commit
         self.transitions = Transitions(ports.clock, ports.ids)
         # Id of the operation that started here: no other engine has carried out a part of it.
-        self.begun: str | None = None
+        self.started_operation_id: str | None = None
         self.client_token: str | None = None  # of the operation; all its events have it
         self.masking = Masking()  # hides values of hidden parameters in texts
         self._exports: tuple[Export, ...] | None = None
@@ -262,7 +262,7 @@ class Session(StackRows):
         """Return whether the previous engine had the response to the create in progress."""
         creating = (row.action, row.status) == (Action.CREATE, Status.IN_PROGRESS)
         before = max(row.asked, default=0.0) < self._since
-        return self.stack.was_handed_over and creating and before
+        return self.stack.was_released and creating and before
 
     def intend(self, started: Event) -> None:
         """Add the start of an action to the next commit of its row.
@@ -285,8 +285,8 @@ class Session(StackRows):
     def announce(self, resizing: Resizing) -> None:
         """Add a notification about the size of a group to the next commit."""
         id_, now = self.ports.ids.uuid(), self.ports.clock.now()
-        told = replace(resizing, message=self.masking.text(resizing.message))
-        self._announced.append(resizing_notification(self.stack, told, id_, now))
+        masked = replace(resizing, message=self.masking.text(resizing.message))
+        self._announced.append(resizing_notification(self.stack, masked, id_, now))
 
     async def commit(
         self,

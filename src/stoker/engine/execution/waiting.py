@@ -58,7 +58,7 @@ class Waiting:
         self._busy = 1  # steps that do not wait; the operation itself is one
         self._quiet_since = 0.0
         self._rounds: Counter[str] = Counter()
-        self._looks = 0
+        self._wakes = 0
         self._ends: dict[str, End] = {}
         self.expired = False  # all waits are over
         self.stopped = False  # no further action may start
@@ -71,7 +71,7 @@ class Waiting:
 
     def round_of(self, source: str) -> int:
         """Return the number of ends of a nested stack so far."""
-        return self._rounds[source] + self._looks
+        return self._rounds[source] + self._wakes
 
     def end_of(self, operation_id: str) -> End | None:
         """Return the end of an operation on a nested stack, once, if the wake named it."""
@@ -139,7 +139,7 @@ class Waiting:
 
     def wake_all(self) -> None:
         """Wake all waits for signals, present and imminent: some may have arrived unnoticed."""
-        self._looks += 1
+        self._wakes += 1
         for pause, awaited in self._pauses.items():
             if awaited is not None:
                 _finish(pause)

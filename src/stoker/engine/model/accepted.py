@@ -20,7 +20,7 @@ _BECOMES: Mapping[Change | None, str] = {
     Change.CONTINUE: "created",
     Change.UPDATE: "updated",
     Change.REPLACE: "replaced",
-    Change.TAKE_UP: "replaced by its previous object",
+    Change.REINSTATE: "replaced by its previous object",
     Change.LATER: "possibly changed",
     Change.REMOVE: "deleted",
 }

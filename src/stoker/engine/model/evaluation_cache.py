@@ -45,18 +45,18 @@ class EvaluationCache:
         self._bytes = 0
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
         # By input, with its own bytes; the least recently used first.
-        self._kept: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()
+        self._entries: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()
         self._shared: dict[int, _Shared] = {}
         self._of_stack: dict[str, list[str]] = {}  # input ids by stack, the newest last
         self._used: set[str] = set()  # input ids read since the last `forget_unused`
 
     def get(self, input_id: str) -> Evaluation | None:
         """Return the evaluation of an input, if it is cached."""
-        found = self._kept.get(input_id)
+        found = self._entries.get(input_id)
         if found is None:
             return None
         self._used.add(input_id)
-        self._kept.move_to_end(input_id)
+        self._entries.move_to_end(input_id)
         return found[0]
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
@@ -73,13 +73,13 @@ class EvaluationCache:
         for older in inputs[:-_MAX_PER_STACK]:
             self._drop(older)
         # An evaluation larger than the whole cache is its only entry.
-        while self._bytes > self._max_bytes and len(self._kept) > 1:
-            self._drop(next(iter(self._kept)))
+        while self._bytes > self._max_bytes and len(self._entries) > 1:
+            self._drop(next(iter(self._entries)))
         return evaluation
 
     def forget_unused(self) -> None:
         """Drop evaluations that were not used since the last call, as those of deleted stacks."""
-        for input_id in set(self._kept) - self._used:
+        for input_id in set(self._entries) - self._used:
             self._drop(input_id)
         self._used.clear()
 
@@ -96,7 +96,7 @@ class EvaluationCache:
 
     def _add(self, input_id: str, evaluation: Evaluation) -> None:
         own = _own_bytes(evaluation)
-        self._kept[input_id] = evaluation, own
+        self._entries[input_id] = evaluation, own
         self._bytes += own
         for part in _parts(evaluation):
             shared = self._shared.get(id(part))
@@ -106,7 +106,7 @@ class EvaluationCache:
             shared.users += 1
 
     def _drop(self, input_id: str) -> None:
-        evaluation, own = self._kept.pop(input_id)
+        evaluation, own = self._entries.pop(input_id)
         self._bytes -= own
         for part in _parts(evaluation):
             shared = self._shared[id(part)]

@@ -121,7 +121,7 @@ class Ports(Struct, frozen=True):
     region: str | None = None
     service_environment: Environment = EMPTY  # from the service's environment directory
     helpers: Helpers = NO_HELPERS  # processes that compute expressions and patterns of users
-    kept: EvaluationCache = field(default_factory=EvaluationCache)
+    evaluations: EvaluationCache = field(default_factory=EvaluationCache)
     lease: Lease = field(default_factory=PermanentLease)
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
 

@@ -163,16 +163,16 @@ def _usual(kind: type[Request]) -> Mapping[str, Any]:
 
 def request_of(data: Mapping[str, Any]) -> Request:
     """Return a request from its stored form."""
-    given = dict(data)
-    kind = OperationKind(given.pop("kind"))
-    if "batches" in given:
-        given["batches"] = Batches(**given["batches"])
-    if given.get("accepted") is not None:
-        given["accepted"] = Accepted.from_data(given["accepted"])
+    fields = dict(data)
+    kind = OperationKind(fields.pop("kind"))
+    if "batches" in fields:
+        fields["batches"] = Batches(**fields["batches"])
+    if fields.get("accepted") is not None:
+        fields["accepted"] = Accepted.from_data(fields["accepted"])
     for path in ("restores", "snapshot"):
-        if path in given:
-            given[path] = tuple(given[path])
-    return _REQUESTS[kind](**given)
+        if path in fields:
+            fields[path] = tuple(fields[path])
+    return _REQUESTS[kind](**fields)
 
 
 def accepted_below(request: Request, name: str) -> Accepted | None:

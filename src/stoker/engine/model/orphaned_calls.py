@@ -48,7 +48,7 @@ class OrphanedCalls:
         progress may have been sent by a process that is dead or hangs.
         """
         token, times = self._unanswered.pop(stack.id, (None, {}))
-        if stack.was_handed_over:
+        if stack.was_released:
             times = {}
         elif token != stack.fencing_token - 1:
             # Another process drove the stack in between. Assume that it sent all changes just now.

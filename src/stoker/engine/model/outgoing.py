@@ -40,7 +40,7 @@ class Outbox(Protocol):
     async def delivered(self, messages: Sequence[Message]) -> None:
         """Delete messages that were sent."""
 
-    async def trim(self, channel: Channel, kept: int) -> int:
+    async def trim(self, channel: Channel, most: int) -> int:
         """Delete all but the newest messages of a channel. Return the number of deleted ones."""
 
 

@@ -28,7 +28,7 @@ class Change(StrEnum):
     CONTINUE = "continue"  # an earlier operation has started the same change
     UPDATE = "update"
     REPLACE = "replace"
-    TAKE_UP = "take up"  # a replaced object that still exists is reinstated
+    REINSTATE = "take up"  # a replaced object that still exists is reinstated
     KEEP = "keep"
     LATER = "later"  # depends on a value that does not exist yet
     REMOVE = "remove"

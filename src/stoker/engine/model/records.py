@@ -158,9 +158,9 @@ class Stack(PublicRecord, frozen=True):
     depth: int = 0
     # Action of the newest operation that has not started; read only.
     requested: Action | None = None
-    take_ups: int = 0  # consecutive acquisitions for an operation without progress; read only
+    attempts: int = 0  # consecutive acquisitions for an operation without progress; read only
     # Fencing token of the last engine that released it regularly; read only.
-    handed_over: int | None = None
+    released_token: int | None = None
     # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
 
@@ -170,9 +170,9 @@ class Stack(PublicRecord, frozen=True):
         return self.name if self.deleted_at is None and self.parent_id is None else None
 
     @property
-    def was_handed_over(self) -> bool:
+    def was_released(self) -> bool:
         """Return whether the previous engine released the stack with no request in flight."""
-        return self.handed_over is not None and self.handed_over == self.fencing_token - 1
+        return self.released_token is not None and self.released_token == self.fencing_token - 1
 
     @property
     def address(self) -> StackAddress:
@@ -180,7 +180,7 @@ class Stack(PublicRecord, frozen=True):
         return StackAddress(self.project_id, self.name, self.id)
 
     @property
-    def taken(self) -> Stack:
+    def acquired(self) -> Stack:
         """Return the stack with the fencing token of its next owner."""
         return replace(self, fencing_token=self.fencing_token + 1)
 
@@ -283,13 +283,13 @@ class AcquiredStack(Struct, frozen=True):
     stack: Stack
     # First operation of a stack that was never driven, and so has no resources or signals.
     operation: Operation | None = None
-    given: Input | None = None  # desired input of this operation
+    input: Input | None = None  # desired input of this operation
 
 
 Open = TypeVar("Open", Operation, Queued)
 
 
-def foremost(open_: Sequence[Open]) -> Open | None:
+def current_operation(open_: Sequence[Open]) -> Open | None:
     """Return the operation to run next.
 
     Marks come first, then the newest change of the stack, then walks and signals, which wait for
@@ -300,7 +300,7 @@ def foremost(open_: Sequence[Open]) -> Open | None:
     return next(iter(marks or changes[-1:] or open_), None)
 
 
-def taken_over(open_: Sequence[Open]) -> list[Open]:
+def superseded_operations(open_: Sequence[Open]) -> list[Open]:
     """Return the operations that a newer change supersedes. Signals are not superseded."""
     newest = max((place for place, op in enumerate(open_) if _takes_over(op)), default=0)
     return [op for op in open_[:newest] if op.action is not Action.SIGNAL]

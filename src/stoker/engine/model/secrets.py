@@ -21,8 +21,10 @@ def masking_of(*evaluations: Evaluation) -> Masking:
 
 def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
     """Return the secrets that the type has generated for a resource."""
-    kept = (values.get(name) for name in type_.secrets for values in (row.data, row.attributes))
-    return [value for value in kept if value is not None]
+    values_of_secrets = (
+        values.get(name) for name in type_.secrets for values in (row.data, row.attributes)
+    )
+    return [value for value in values_of_secrets if value is not None]
 
 
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:

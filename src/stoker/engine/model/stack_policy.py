@@ -26,7 +26,7 @@ _PREFIX = "LogicalResourceId/"
 _ACTION_OF: Mapping[Change, str] = {
     Change.UPDATE: "Update:Modify",
     Change.REPLACE: "Update:Replace",
-    Change.TAKE_UP: "Update:Replace",
+    Change.REINSTATE: "Update:Replace",
     Change.REMOVE: "Update:Delete",
 }  # Policies do not apply to other changes.
 

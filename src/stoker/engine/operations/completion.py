@@ -70,7 +70,7 @@ async def begin(session: Session, operation: Operation) -> Operation:
     if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
         operation = replace(operation, back_to=in_force(session.stack))
     if operation.status is OperationStatus.WAITING:
-        session.begun = operation.id
+        session.started_operation_id = operation.id
     operation = replace(operation, status=OperationStatus.RUNNING)
     stack, events = _in_progress(session, operation)
     paused, releases = superseded_pauses(session)
@@ -145,7 +145,7 @@ async def succeed(
     is_direct = operation.parent_operation is None and operation.action is not Action.DELETE
     refreshes = refresh_around(session) if is_direct else []
     await session.commit(stack=stack, operations=[ended, *refreshes], events=[event])
-    session.ports.kept.forget_older(stack.id, operation.input_id)
+    session.ports.evaluations.forget_older(stack.id, operation.input_id)
 
 
 async def _revoke_credentials(ports: Ports, stack: Stack) -> None:

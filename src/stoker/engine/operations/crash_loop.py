@@ -1,6 +1,6 @@
 """Backoff for stacks that lose one driver after another, and the end of their operations.
 
-Takes a stack, whose ``take_ups`` counts the drivers that started on the same operation without an
+Takes a stack, whose ``attempts`` counts the drivers that started on the same operation without an
 event in between, and the error of the last driver. Produces a delay before the next start, or
 the reason for which the driver fails the operation.
 
@@ -19,13 +19,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError, Ports, StoreError
-from stoker.engine.model.records import Stack, foremost
+from stoker.engine.model.records import Stack, current_operation
 from stoker.kernel.errors import fault_reason
 from stoker.kernel.logs.log import Log
 
 log = Log(__name__)
 
-MAX_TAKE_UPS = 6  # the sixth driver in a row starts nothing: it fails the operation
+MAX_ATTEMPTS = 6  # the sixth driver in a row starts nothing: it fails the operation
 BACKOFF_SECONDS = {3: 1.0, 4: 10.0, 5: 60.0}  # by the number of drivers in a row
 HEALTHY_AFTER_SECONDS = 10.0
 
@@ -38,22 +38,22 @@ async def back_off(
     Only a request that supersedes the operation ends the delay early, or the release of the stack,
     which counts nothing.
     """
-    if stack.take_ups < COUNTED_AT_ONCE:
+    if stack.attempts < COUNTED_AT_ONCE:
         return
-    log.warning("stack taken over without progress before", stack=stack.id, times=stack.take_ups)
-    suspected = foremost(await ports.store.queue(stack.id))
+    log.warning("stack taken over without progress before", stack=stack.id, times=stack.attempts)
+    suspected = current_operation(await ports.store.queue(stack.id))
     with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(BACKOFF_SECONDS[stack.take_ups]):
+        async with asyncio.timeout(BACKOFF_SECONDS[stack.attempts]):
             while not is_released():
                 await notified.wait()
                 notified.clear()
                 # Ignore notifications about the same operation. A parent sends one with each of its
                 # own starts, so a nested stack that only waits would be counted with every restart.
-                first = foremost(await ports.store.queue(stack.id))
+                first = current_operation(await ports.store.queue(stack.id))
                 if suspected is None or first is None or first.id != suspected.id:
                     return
     if not is_released():
-        await ports.store.count_take_up(stack)
+        await ports.store.count_attempt(stack)
 
 
 @contextlib.asynccontextmanager
@@ -65,9 +65,9 @@ async def healthy_after_delay(ports: Ports, stack: Stack) -> AsyncIterator[None]
         # delays it, so that its stack stays suspected.
         await asyncio.sleep(HEALTHY_AFTER_SECONDS)
         with contextlib.suppress(FencedError, StoreError):
-            await ports.store.forget_take_ups(stack)
+            await ports.store.reset_attempts(stack)
 
-    timer = asyncio.ensure_future(reset()) if stack.take_ups > 1 else None
+    timer = asyncio.ensure_future(reset()) if stack.attempts > 1 else None
     try:
         yield
     finally:
@@ -79,7 +79,7 @@ async def spare(ports: Ports, stack: Stack) -> None:
     """Count nothing against a stack whose engine shuts down in order."""
     # If this write fails, the next engine counts one driver too many, and waits a little longer.
     with contextlib.suppress(FencedError, StoreError):
-        await ports.store.forget_take_ups(stack)
+        await ports.store.reset_attempts(stack)
 
 
 def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
@@ -88,4 +88,4 @@ def reason_to_give_up(stack: Stack, fault: Exception | None) -> str:
         why = "the service terminated each time"
     else:
         why = str(fault) if isinstance(fault, StoreError) else fault_reason(fault)
-    return f"abandoned after {stack.take_ups - 1} attempts, none of which got any further: {why}"
+    return f"abandoned after {stack.attempts - 1} attempts, none of which got any further: {why}"

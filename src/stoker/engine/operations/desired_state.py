@@ -29,9 +29,9 @@ from stoker.template.evaluate.evaluation import Evaluation
 async def desired_state_of(session: Session, operation: Operation) -> Definitions:
     """Return the definitions to apply. Raises DiagnosticError or RequestError for invalid input."""
     ports, stack = session.ports, session.stack
-    before = ports.kept.get(stack.input_id)
+    before = ports.evaluations.get(stack.input_id)
     known = [] if before is None else [before]
-    if known and before is not ports.kept.get(operation.input_id or ""):
+    if known and before is not ports.evaluations.get(operation.input_id or ""):
         # Mask the secrets of the present input, too. The error of a refused update may show them.
         session.masking = await ports.workers.compute(lambda: masking_of(*known))
     if operation.action is Action.DELETE:

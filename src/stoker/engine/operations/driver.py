@@ -39,12 +39,12 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
-    foremost,
-    taken_over,
+    current_operation,
+    superseded_operations,
 )
 from stoker.engine.operations.completion import ended_cancel, reason_of_cancelled, refuse
 from stoker.engine.operations.crash_loop import (
-    MAX_TAKE_UPS,
+    MAX_ATTEMPTS,
     back_off,
     healthy_after_delay,
     reason_to_give_up,
@@ -142,14 +142,14 @@ class Driver:
         if acquired.operation is not None:
             # A stack that no engine has driven has no resources and no signals: read nothing.
             session = await self._open(stack, ())
-            session.hold(acquired.given)
+            session.hold(acquired.input)
             await self._drive_all(session, acquired.operation)
             return
         if self._fault is not None and is_passing(self._fault):
             # The database or the machine failed the driver before this one, not the operation.
-            await self._ports.store.forget_take_ups(stack)
-            stack = replace(stack, take_ups=1)
-        if stack.take_ups >= MAX_TAKE_UPS:
+            await self._ports.store.reset_attempts(stack)
+            stack = replace(stack, attempts=1)
+        if stack.attempts >= MAX_ATTEMPTS:
             await self._give_up(stack)
             return
         await back_off(self._ports, stack, self._notified, lambda: self._is_released)
@@ -165,7 +165,7 @@ class Driver:
         while operation is not None:
             await self._drive(session, operation)
             if self._is_released or self.resume_at is not None:
-                await self._hand_over(session)
+                await self._record_release(session)
                 return
             if operation.action is not Action.CREATE or session.signals:
                 # Skip this after a plain create. Only signals make more events than are kept.
@@ -174,7 +174,7 @@ class Driver:
             last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
             operation = None if last and not self._is_dirty else await self._next(session)
 
-    async def _hand_over(self, session: Session) -> None:
+    async def _record_release(self, session: Session) -> None:
         """Record that no request is in flight, unless one may be.
 
         With that record the next engine starts immediately. Without it, it waits until requests of
@@ -183,7 +183,7 @@ class Driver:
         if _may_be_sent(session):
             await spare(self._ports, session.stack)
         else:
-            await self._ports.store.hand_over(session.stack)
+            await self._ports.store.release(session.stack)
 
     async def _open(self, stack: Stack, rows: Sequence[Resource] | None = None) -> Session:
         if rows is None:
@@ -227,8 +227,8 @@ class Driver:
         if session.stack.deleted_at is not None:
             next_, superseded = None, open_
         else:
-            next_ = foremost(open_)
-            superseded = taken_over(open_)
+            next_ = current_operation(open_)
+            superseded = superseded_operations(open_)
         if superseded:
             await session.commit(operations=[_as_superseded(op, open_) for op in superseded])
         return next_
@@ -324,7 +324,7 @@ async def _end_without_rows(ports: Ports, stack: Stack, reason: str) -> None:
 async def _read_changes(session: Session, running: RunningOperation) -> None:
     """Read new signals and operations: a later operation ends this one, a signal wakes it."""
     await session.load_signals()
-    first = foremost(await session.ports.store.queue(session.stack.id))
+    first = current_operation(await session.ports.store.queue(session.stack.id))
     if first is not None and first.id != running.operation.id:
         running.waiting.stop()
     else:

@@ -56,7 +56,7 @@ LATER = Decision(Change.LATER, Reason.UNKNOWN)
 NEW = Decision(Change.CREATE, Reason.NEW)
 
 
-def given_properties(definition: Definition) -> Mapping[str, Any]:
+def specified_properties(definition: Definition) -> Mapping[str, Any]:
     """Return the properties of the object: the template's, or those restored by a snapshot."""
     type_, snapshot = definition.type, definition.snapshot
     if snapshot is None or not can(type_, Snapshots):
@@ -167,8 +167,8 @@ def implementation_of(definition: Definition) -> str:
 
 def _restored_properties(definition: Definition) -> frozenset[str]:
     """Return the properties for which a snapshot has other values than the template."""
-    schema, given = definition.type.properties, given_properties(definition)
-    return changed_properties(schema, definition.properties, given)
+    schema, specified = definition.type.properties, specified_properties(definition)
+    return changed_properties(schema, definition.properties, specified)
 
 
 def _compare(

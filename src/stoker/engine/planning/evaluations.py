@@ -58,17 +58,17 @@ async def evaluation_at(
     ``check`` is called with the evaluation on the thread that computes it, because each change of
     threads takes time. Raises DiagnosticError, NotFoundError, and the errors of ``check``.
     """
-    known = ports.kept.get(input_id)
+    known = ports.evaluations.get(input_id)
     if known is not None:
         if check is not None:
             await ports.workers.compute(partial(check, known))
         return known
     input_ = recorded or await ports.store.input(input_id)
-    before = ports.kept.get(stack.input_id)
+    before = ports.evaluations.get(stack.input_id)
 
     def evaluate() -> Evaluation:
         documents = Documents.of(input_)
-        earlier = before or ports.kept.alike(documents.template)
+        earlier = before or ports.evaluations.alike(documents.template)
         evaluation = evaluation_of(ports, stack, input_, documents, earlier)
         # Compute conditions now. The cached evaluation is shared, and two threads must not compute
         # them at the same time.
@@ -77,7 +77,7 @@ async def evaluation_at(
             check(evaluation)
         return evaluation
 
-    return ports.kept.put(input_id, await ports.workers.compute(evaluate))
+    return ports.evaluations.put(input_id, await ports.workers.compute(evaluate))
 
 
 def evaluation_of(

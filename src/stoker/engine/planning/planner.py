@@ -156,7 +156,7 @@ def _planned(current: Resource, choice: Choice) -> Decision:
     if choice.row is current:
         return choice.decision
     # An earlier object fits better than the current one, as in the rollback of a replacement.
-    return Decision(Change.TAKE_UP, Reason.RESTORED, choice.decision.changed)
+    return Decision(Change.REINSTATE, Reason.RESTORED, choice.decision.changed)
 
 
 def _to_apply(decisions: Mapping[str, Decision], desired: Definitions) -> dict[str, Decision]:
@@ -192,5 +192,5 @@ def _may_be_removed(row: Resource, decisions: Mapping[str, Decision]) -> bool:
     if row.replaced_by is not None or row.name not in decisions:
         return True
     # An update may become a replacement: execution decides again, by the facts of that moment.
-    changes = (Change.REPLACE, Change.TAKE_UP, Change.LATER, Change.UPDATE)
+    changes = (Change.REPLACE, Change.REINSTATE, Change.LATER, Change.UPDATE)
     return decisions[row.name].change in changes

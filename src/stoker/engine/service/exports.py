@@ -73,11 +73,11 @@ class _Tree:
         store, compute = self._ports.store, self._ports.workers.compute
         self.stacks.append(stack)
         try:
-            given = await store.input(stack.input_id)
+            stack_input = await store.input(stack.input_id)
         except NotFoundError:
             raise _moved(stack) from None
         rows = current_rows(await store.resources(stack.id))
-        whole = await compute(lambda: _document(stack, given, rows))
+        whole = await compute(lambda: _document(stack, stack_input, rows))
         # The limit counts for the whole tree. Nested stacks get what is left of it.
         self._left -= await compute(lambda: len(json.dumps(whole)))
         if self._left < 0:
@@ -89,19 +89,21 @@ class _Tree:
         for child in await store.children(stack.id):
             row = ids.get(child.parent_resource_id or "")
             if row is not None:
-                kept = whole["resources"][row.name]["resource_data"]
+                resource_data = whole["resources"][row.name]["resource_data"]
                 inner = await self.document(child)
-                whole["resources"][row.name] = {**inner, "resource_data": kept}
+                whole["resources"][row.name] = {**inner, "resource_data": resource_data}
         return whole
 
 
-def _document(stack: Stack, given: Input, rows: list[Resource]) -> dict[str, Any]:
-    environment = stored(parse_environment(given.environment).with_parameters(given.parameters))
+def _document(stack: Stack, stack_input: Input, rows: list[Resource]) -> dict[str, Any]:
+    environment = stored(
+        parse_environment(stack_input.environment).with_parameters(stack_input.parameters)
+    )
     del environment["encrypted_param_names"]  # The values of the document are in clear text.
     view = stack_view(stack)
     state = {"action": view.action, "status": view.status, "tags": stack.tags}
     resources = {row.name: _resource(row) for row in rows}
-    return stack_document(stack, given, environment, resources, state)
+    return stack_document(stack, stack_input, environment, resources, state)
 
 
 def _resource(row: Resource) -> dict[str, Any]:

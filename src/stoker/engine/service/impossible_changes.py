@@ -74,7 +74,7 @@ def _of_stack(foreseen: PreviewedStack, leaving: list[_Leaving]) -> Iterator[Dia
         if row is not None and grows:
             yield from _shrunk(row, definition)
         else:
-            yield from _taken_over(node, definition, leaving)
+            yield from _still_held(node, definition, leaving)
 
 
 def _shrunk(row: Resource, definition: Definition) -> Iterator[Diagnostic]:
@@ -97,15 +97,15 @@ def _number(value: Any) -> int | float | None:
     return value if is_number else None
 
 
-def _taken_over(
+def _still_held(
     node: Node, definition: Definition, leaving: list[_Leaving]
 ) -> Iterator[Diagnostic]:
-    wanted = definition.type.exclusive_objects(definition.properties)
+    exclusive = definition.type.exclusive_objects(definition.properties)
     for each in leaving:
-        for key in wanted.keys() & each.keys.keys():
+        for key in exclusive.keys() & each.keys.keys():
             yield Diagnostic(
                 "taken-over",
-                f"{node.name} needs {wanted[key]}, which {each.path} holds until it is deleted,"
+                f"{node.name} needs {exclusive[key]}, which {each.path} holds until it is deleted,"
                 f" after {node.name} is created: keep the name {each.path}, give {node.name} one"
                 f" of its own, or delete {each.path} in a deployment before this one",
                 ("resources", node.name, "properties"),

@@ -28,14 +28,14 @@ async def with_mentioned_objects(
     ports: Ports, stack: Stack, causes: Sequence[Cause]
 ) -> tuple[Cause, ...]:
     """Return the causes with the stack's facts about the objects in their texts."""
-    wanted = {name for cause in causes for name in _names_in(cause.text)}
-    if not wanted:
+    names = {name for cause in causes for name in _names_in(cause.text)}
+    if not names:
         return tuple(causes)
     places = await _places(ports, stack)
 
     def named() -> tuple[Cause, ...]:
         # Sort the names, so that repeated requests return the same ones.
-        found = _mentioned(places, set(sorted(wanted)[:_MOST_NAMES]))
+        found = _mentioned(places, set(sorted(names)[:_MOST_NAMES]))
         return tuple(replace(cause, objects=_objects(cause, found)) for cause in causes)
 
     return await ports.workers.compute(named)
@@ -58,12 +58,12 @@ async def _places(ports: Ports, stack: Stack) -> list[Place]:
     return found
 
 
-def _mentioned(places: Iterable[Place], wanted: set[str]) -> Mapping[str, MentionedObject]:
-    found = {name: MentionedObject(name) for name in wanted}
+def _mentioned(places: Iterable[Place], names: set[str]) -> Mapping[str, MentionedObject]:
+    found = {name: MentionedObject(name) for name in names}
     for path, row in places:
         if row.physical_id in found:
             found[row.physical_id] = replace(found[row.physical_id], path=path)
-        for name in wanted & _texts(row):
+        for name in names & _texts(row):
             users = found[name].used_by
             if path not in users:
                 found[name] = replace(found[name], used_by=(*users, path))

@@ -175,7 +175,7 @@ class SnapshotService:
         return Status.FAILED, reason or "Stack SNAPSHOT was given up for a later request"
 
     async def _view(self, stack: Stack, snapshot: Snapshot) -> SnapshotView:
-        given = await self._store.input(snapshot.input_id)
+        stack_input = await self._store.input(snapshot.input_id)
         evaluation = await evaluation_at(self._ports, stack, snapshot.input_id)
         status, reason = await self._state(snapshot)
         parts = await self._store.snapshot_parts(snapshot.id)
@@ -187,7 +187,7 @@ class SnapshotService:
             environment = environment_view(evaluation)
             environment.pop("encrypted_param_names", None)
             resources = _entries(parts, ())
-            return stack_document(stack, given, environment, resources, state)
+            return stack_document(stack, stack_input, environment, resources, state)
 
         return SnapshotView(
             snapshot.id,

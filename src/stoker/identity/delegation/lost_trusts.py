@@ -40,21 +40,21 @@ class LostTrust:
         keystone: Keystone,
         find_record: FindRecord,
         caller: Caller,
-        wanted: TrustRecord,
+        desired: TrustRecord,
         before: frozenset[str] | None,
     ) -> None:
         self._keystone = keystone
         self._find_record = find_record
         self._caller = caller
-        self._wanted = wanted
+        self._desired = desired
         self._before = before
 
     @classmethod
     async def before(
-        cls, keystone: Keystone, find_record: FindRecord, caller: Caller, wanted: TrustRecord
+        cls, keystone: Keystone, find_record: FindRecord, caller: Caller, desired: TrustRecord
     ) -> LostTrust:
         """Return the lost trust for a create that will be sent next."""
-        lost = cls(keystone, find_record, caller, wanted, None)
+        lost = cls(keystone, find_record, caller, desired, None)
         lost._before = await lost._ids()
         return lost
 
@@ -69,9 +69,9 @@ class LostTrust:
             return None
         return found.pop() if len(found) == 1 else None
 
-    async def remove_late(self, looks: Sequence[float], lock: asyncio.Lock) -> None:
+    async def remove_late(self, delays: Sequence[float], lock: asyncio.Lock) -> None:
         """Delete the trust if it appears within these seconds."""
-        for seconds in looks:
+        for seconds in delays:
             await asyncio.sleep(seconds)
             async with lock:
                 found = await self.find()
@@ -87,19 +87,19 @@ class LostTrust:
             return []  # Without the list from before, it is unknown which trusts are new.
         new = sorted(present - self._before)
         unknown = [each for each in new if await self._find_record(each) is None]
-        roles = set(self._wanted.roles)
+        roles = set(self._desired.roles)
         return [each for each in unknown if await self._roles_of(each) == roles]
 
     async def _ids(self) -> frozenset[str] | None:
         """Return the ids of the user's trusts for our trustee in the project; None if refused."""
-        answer = await self._get(_PATH, {"trustor_user_id": self._wanted.user_id})
+        answer = await self._get(_PATH, {"trustor_user_id": self._desired.user_id})
         if answer is None:
             return None
         return frozenset(
             str(trust["id"])
             for trust in answer.get("trusts", ())
-            if trust.get("trustee_user_id") == self._wanted.trustee_id
-            and trust.get("project_id") == self._wanted.project_id
+            if trust.get("trustee_user_id") == self._desired.trustee_id
+            and trust.get("project_id") == self._desired.project_id
             and trust.get("impersonation")
             and not trust.get("expires_at")
         )

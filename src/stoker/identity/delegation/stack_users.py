@@ -293,8 +293,8 @@ class ResourceSignalling:
 
     def _signal_root(self) -> str:
         """Return the root of signal URLs, as servers reach it."""
-        given = self._domain.settings.waitcondition_url
-        root = given.rstrip("/").removesuffix("/waitcondition") if given else None
+        url = self._domain.settings.waitcondition_url
+        root = url.rstrip("/").removesuffix("/waitcondition") if url else None
         return (root or self._endpoint("cloudformation")).rstrip("/")
 
     def _find_endpoint(self, service_type: str) -> str | None:

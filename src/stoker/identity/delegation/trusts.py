@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _MOST_RECENT = 4096
 # Seconds after the end of a stack at which to check whether it was the trust's last one: the
 # stack's row may end later.
-LOOKS = (2.0, 4.0, 8.0, 16.0, 32.0)
+CHECK_DELAYS = (2.0, 4.0, 8.0, 16.0, 32.0)
 RENEWAL_PAUSE = 30.0  # seconds between two renewals of a trust, at least
 ASK_PAUSE = 10.0  # Other processes are asked at most once in this many seconds.
 # Seconds between checks whether another process has created a trust.
@@ -56,7 +56,7 @@ class TrustRecords(Protocol):
     async def trust(self, trust_id: str) -> TrustRecord | None:
         """Return a recorded trust, or None."""
 
-    async def usable_trust(self, wanted: TrustRecord) -> str | None:
+    async def usable_trust(self, desired: TrustRecord) -> str | None:
         """Return a trust that grants the same rights, and is neither replaced nor retired."""
 
     async def add_trust(self, trust: TrustRecord, replaces: str | None) -> str:
@@ -90,10 +90,13 @@ class Trusts:
     """Creates, shares and deletes trusts. The trustee is the service user."""
 
     def __init__(
-        self, keystone: Keystone, records: TrustRecords, looks: Sequence[float] = LOOKS
+        self,
+        keystone: Keystone,
+        records: TrustRecords,
+        check_delays: Sequence[float] = CHECK_DELAYS,
     ) -> None:
         self._keystone = keystone
-        self._looks = looks
+        self._check_delays = check_delays
         self._settings = keystone.settings
         self._records = records
         # Trusts that were valid at their last check.
@@ -145,15 +148,15 @@ class Trusts:
         if caller.trust_id is not None and caller.trustee_id == trustee.user_id:
             return {**_credentials(caller, caller.trust_id), "borrowed": True}
         async with self._locks[caller.project_id, caller.user_id]:
-            wanted = TrustRecord(
+            desired = TrustRecord(
                 "", caller.project_id, caller.user_id, trustee.user_id, tuple(roles)
             )
             trust_id = (
-                self._usable.get(_key(wanted))
-                or await self._records.usable_trust(wanted)
-                or await self._make(caller, wanted)
+                self._usable.get(_key(desired))
+                or await self._records.usable_trust(desired)
+                or await self._make(caller, desired)
             )
-            self._keep(wanted, trust_id)
+            self._keep(desired, trust_id)
         return _credentials(caller, trust_id)
 
     def forget(self, credentials: Mapping[str, Any]) -> None:
@@ -180,7 +183,7 @@ class Trusts:
             trust_id = self._replaced[trust_id]
         return trust_id
 
-    def hear(self, trust_id: str) -> None:
+    def handle_renewal_request(self, trust_id: str) -> None:
         """Replace a refused trust for another process, if possible."""
         self._begin(self.renew(trust_id, asks=False))
 
@@ -221,27 +224,27 @@ class Trusts:
             return None
         self.forget({"trust_id": known.trust_id})
         roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
-        wanted = replace(known, trust_id="", roles=tuple(roles))
+        desired = replace(known, trust_id="", roles=tuple(roles))
         try:
-            made = await self._make(caller, wanted, known.trust_id)
+            made = await self._make(caller, desired, known.trust_id)
         except RequestError as refused:
             log.warning("a trust is gone", trust=known.trust_id, error=refused.message)
             return None
         self._replaced[known.trust_id] = made
-        self._keep(wanted, made)
+        self._keep(desired, made)
         return made
 
-    async def _make(self, caller: Caller, wanted: TrustRecord, replaces: str | None = None) -> str:
+    async def _make(self, caller: Caller, desired: TrustRecord, replaces: str | None = None) -> str:
         """Create a trust; return it, or the one that another process created in the meantime."""
         trust = {
-            "trustor_user_id": wanted.user_id,
-            "trustee_user_id": wanted.trustee_id,
-            "project_id": wanted.project_id,
+            "trustor_user_id": desired.user_id,
+            "trustee_user_id": desired.trustee_id,
+            "project_id": desired.project_id,
             "impersonation": True,
             "allow_redelegation": self._settings.allow_redelegation,
-            "roles": [{"name": name} for name in wanted.roles],
+            "roles": [{"name": name} for name in desired.roles],
         }
-        lost = await LostTrust.before(self._keystone, self._records.trust, caller, wanted)
+        lost = await LostTrust.before(self._keystone, self._records.trust, caller, desired)
         try:
             response = await self._keystone.request(
                 "POST", "/OS-TRUST/trusts", token=caller.token, json={"trust": trust}
@@ -252,19 +255,19 @@ class Trusts:
         except UnavailableError:
             found = await lost.find()
             if found is None:
-                lock = self._locks[wanted.project_id, wanted.user_id]
-                self._begin(lost.remove_late(self._looks, lock))
+                lock = self._locks[desired.project_id, desired.user_id]
+                self._begin(lost.remove_late(self._check_delays, lock))
                 raise
             trust_id = found
-        made = replace(wanted, trust_id=trust_id)
+        made = replace(desired, trust_id=trust_id)
         counts = await self._records.add_trust(made, replaces)
         if counts != made.trust_id:
-            self._begin(self._remove(made.trust_id, wanted.project_id, wanted.user_id))
+            self._begin(self._remove(made.trust_id, desired.project_id, desired.user_id))
         return counts
 
-    def _keep(self, wanted: TrustRecord, trust_id: str) -> None:
-        self._usable[_key(wanted)] = trust_id
-        self._usable.move_to_end(_key(wanted))
+    def _keep(self, desired: TrustRecord, trust_id: str) -> None:
+        self._usable[_key(desired)] = trust_id
+        self._usable.move_to_end(_key(desired))
         while len(self._usable) > _MOST_RECENT:
             self._usable.popitem(last=False)
 
@@ -274,7 +277,7 @@ class Trusts:
         task.add_done_callback(self._tasks.discard)
 
     async def _remove_behind(self, project_id: str, user_id: str) -> None:
-        for seconds in self._looks:
+        for seconds in self._check_delays:
             await asyncio.sleep(seconds)
             if await self._remove_unused(project_id, user_id):
                 return

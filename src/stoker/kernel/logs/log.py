@@ -63,21 +63,21 @@ class Log:
 
     def info(self, event: str, **values: object) -> None:
         """Log an event of normal operation."""
-        self._tell(logging.INFO, event, values)
+        self._log(logging.INFO, event, values)
 
     def warning(self, event: str, **values: object) -> None:
         """Log an event that an operator may have to check."""
-        self._tell(logging.WARNING, event, values)
+        self._log(logging.WARNING, event, values)
 
     def error(self, event: str, *, exc_info: BaseException | None = None, **values: object) -> None:
         """Log an error, with the traceback of an exception if one is given."""
-        self._tell(logging.ERROR, event, values, exc_info)
+        self._log(logging.ERROR, event, values, exc_info)
 
     def exception(self, event: str, **values: object) -> None:
         """Log an error, with the traceback of the exception that is being handled."""
-        self._tell(logging.ERROR, event, values, sys.exc_info()[1])
+        self._log(logging.ERROR, event, values, sys.exc_info()[1])
 
-    def _tell(
+    def _log(
         self,
         level: int,
         event: str,

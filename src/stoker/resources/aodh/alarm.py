@@ -47,9 +47,9 @@ class CeilometerAlarm(Alarm):
         "threshold": THRESHOLD,
     }
 
-    def given_rule(self, properties: Mapping[str, Any]) -> Object:
+    def rule_fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the rule, with the metadata as conditions."""
-        rule = super().given_rule(properties)
+        rule = super().rule_fields(properties)
         metadata = rule.pop("matching_metadata", None) or {}
         matching = [
             {"field": f"{_METADATA}{key.removeprefix(_METADATA)}", "op": "eq", "value": str(value)}
@@ -57,16 +57,16 @@ class CeilometerAlarm(Alarm):
         ]
         return {**rule, "query": [*(rule.get("query") or []), *matching]}
 
-    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+    def live_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """Return the properties, with the given conditions if they are equal to the live ones."""
-        told = super().told_rule(call, rule)
+        properties = super().live_rule(call, rule)
         live = rule.get("query") or []
-        if live == self.given_rule(call.properties)["query"]:
-            return {**told, **{name: call.properties[name] for name in _CONDITIONS}}
+        if live == self.rule_fields(call.properties)["query"]:
+            return {**properties, **{name: call.properties[name] for name in _CONDITIONS}}
         metadata = {
             each["field"].removeprefix(_METADATA): each["value"]
             for each in live
             if each["field"].startswith(_METADATA)
         }
         rest = [each for each in live if not each["field"].startswith(_METADATA)]
-        return {**told, "query": rest, "matching_metadata": metadata}
+        return {**properties, "query": rest, "matching_metadata": metadata}

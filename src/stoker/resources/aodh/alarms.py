@@ -133,7 +133,7 @@ class Alarm(RestResource):
             else f"{self.kind}_rule"
         )
 
-    def given_rule(self, properties: Mapping[str, Any]) -> Object:
+    def rule_fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the rule of the alarm."""
         own = {name: value for name, value in properties.items() if name not in COMMON}
         return super().fields(own)
@@ -141,7 +141,7 @@ class Alarm(RestResource):
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the whole alarm."""
         shared = {name: properties.get(name) for name in COMMON if not name.endswith("_queues")}
-        rule = self.given_rule(properties)
+        rule = self.rule_fields(properties)
         body = {"type": self.kind, **super().fields(shared), self.rule_field: rule}
         for state in _STATES:
             queues = [f"{_QUEUE}{queue}" for queue in properties.get(f"{state}_queues") or ()]
@@ -154,14 +154,14 @@ class Alarm(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, with the rule, and with queues separated from other actions."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         for state in _STATES:
             name = f"{state}_actions"
             live = _parted(call.properties[name] or (), found.get(name) or ())
-            told[name], told[f"{state}_queues"] = live
-        return told | self.told_rule(call, found.get(self.rule_field) or {})
+            observed[name], observed[f"{state}_queues"] = live
+        return observed | self.live_rule(call, found.get(self.rule_field) or {})
 
-    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+    def live_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """Return the properties in the rule."""
         return {name: rule[name] for name in self.properties if name in rule}
 
@@ -181,9 +181,9 @@ class Alarm(RestResource):
         return Done()
 
 
-def _parted(given: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[str]]:
+def _parted(specified: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[str]]:
     """Split live actions into actions and queues. A queue that was given as an action stays one."""
-    asked = {_queue_of(each): each for each in given}
+    asked = {_queue_of(each): each for each in specified}
     actions, queues = [], []
     for each in live:
         queue = _queue_of(each)

@@ -43,15 +43,15 @@ class CompositeAlarm(Alarm):
         ),
     }
 
-    def given_rule(self, properties: Mapping[str, Any]) -> Object:
+    def rule_fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the rules under their operator."""
         return dict(_joined(properties.get("composite_rule") or {}))
 
-    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+    def live_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """Return the given rule if it means the same as the live one."""
-        given = call.properties["composite_rule"]
-        if _is_in(_joined(given), rule):
-            return {"composite_rule": given}
+        specified = call.properties["composite_rule"]
+        if _is_in(_joined(specified), rule):
+            return {"composite_rule": specified}
         return {"composite_rule": {"operator": next(iter(rule), None), "rules": [*rule.values()]}}
 
 
@@ -62,11 +62,11 @@ def _joined(rule: Any) -> Any:
     return {rule["operator"]: [_joined(each) for each in rule.get("rules") or ()]}
 
 
-def _is_in(given: Any, live: Any) -> bool:
+def _is_in(specified: Any, live: Any) -> bool:
     """Return whether the given values are live. Aodh also shows the defaults of each rule."""
-    if isinstance(given, Mapping) and isinstance(live, Mapping):
-        return all(_is_in(value, live.get(name)) for name, value in given.items())
-    if isinstance(given, list) and isinstance(live, list):
-        pairs = zip(given, live, strict=False)
-        return len(given) == len(live) and all(_is_in(one, other) for one, other in pairs)
-    return bool(given == live)
+    if isinstance(specified, Mapping) and isinstance(live, Mapping):
+        return all(_is_in(value, live.get(name)) for name, value in specified.items())
+    if isinstance(specified, list) and isinstance(live, list):
+        pairs = zip(specified, live, strict=False)
+        return len(specified) == len(live) and all(_is_in(one, other) for one, other in pairs)
+    return bool(specified == live)

@@ -31,18 +31,18 @@ class GnocchiAggregationByResourcesAlarm(Alarm):
         "resource_type": RESOURCE_TYPE,
     }
 
-    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+    def live_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """Return the properties.
 
         The query is without the condition on the project, which Aodh adds.
         """
-        told = super().told_rule(call, rule)
-        given, live = call.properties["query"], _query(told.get("query"))
-        if live != _query(given):
+        properties = super().live_rule(call, rule)
+        specified, live = call.properties["query"], _query(properties.get("query"))
+        if live != _query(specified):
             match live:
                 case {"and": [_, inner]}:
                     live = inner
-        return {**told, "query": given if live == _query(given) else json.dumps(live)}
+        return {**properties, "query": specified if live == _query(specified) else json.dumps(live)}
 
 
 def _query(text: Any) -> Any:

@@ -29,11 +29,11 @@ class LBMemberHealthAlarm(Alarm):
         "stack": declare.string("Id of the stack of the group.", required=True),
     }
 
-    def given_rule(self, properties: Mapping[str, Any]) -> Object:
+    def rule_fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the pool, the group and its stack."""
-        return rename_fields(super().given_rule(properties), _WIRE)
+        return rename_fields(super().rule_fields(properties), _WIRE)
 
-    def told_rule(self, call: Call, rule: Object) -> dict[str, Any]:
+    def live_rule(self, call: Call, rule: Object) -> dict[str, Any]:
         """Return the properties for pool, group and stack."""
         return rename_fields(rule, {field: name for name, field in _WIRE.items()})
 

@@ -86,16 +86,18 @@ class AutoScalingGroup(ScalableType):
 
     def nested(self, call: NestingCall) -> Nested:
         """Return the nested stack of the instances."""
-        wanted = call.properties
-        size = target_size(call, wanted["DesiredCapacity"], wanted["MinSize"], wanted["MaxSize"])
+        desired = call.properties
+        size = target_size(call, desired["DesiredCapacity"], desired["MinSize"], desired["MaxSize"])
         tags = instance_groups.metering_tags(call, "groupname", "AutoScalingGroupName")
-        subnet = next(iter(wanted["VPCZoneIdentifier"] or ()), None)
+        subnet = next(iter(desired["VPCZoneIdentifier"] or ()), None)
         return instance_groups.nested(call, size, call.update_policy.get(_POLICY), tags, subnet)
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
         """Return the data with the new size. Raise NoChangeError if it stays the same."""
-        wanted = call.properties
-        return resized(call, adjustment, wanted["MinSize"], wanted["MaxSize"], wanted["Cooldown"])
+        desired = call.properties
+        return resized(
+            call, adjustment, desired["MinSize"], desired["MaxSize"], desired["Cooldown"]
+        )
 
     def capacity(self, call: NestingCall) -> int:
         """Return the number of members."""
@@ -108,9 +110,9 @@ class AutoScalingGroup(ScalableType):
 
 def _source(properties: Mapping[str, Any]) -> list[Diagnostic]:
     """Require exactly one source of the instances."""
-    given = [name for name in _SOURCES if properties.get(name) is not None]
-    if len(given) == 1:
+    sources = [name for name in _SOURCES if properties.get(name) is not None]
+    if len(sources) == 1:
         return []
     message = f"instances are made from one of {' and '.join(_SOURCES)}: give one of them"
-    code = "conflicting-properties" if given else "missing-property"
+    code = "conflicting-properties" if sources else "missing-property"
     return [Diagnostic(code, message)]

@@ -89,9 +89,9 @@ class VPCGatewayAttachment(ManagedType):
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
         """Return the route tables of the virtual private cloud."""
-        wanted = properties.get("VpcId")
+        desired = properties.get("VpcId")
         return frozenset(
             name
             for name, (type_name, theirs) in others.items()
-            if type_name == _TABLE and theirs.get("VpcId") == wanted
+            if type_name == _TABLE and theirs.get("VpcId") == desired
         )

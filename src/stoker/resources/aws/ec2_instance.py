@@ -28,7 +28,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     "Tags": frozenset({"metadata"}),
 }
 # Property -> property of the server with the same values.
-_TOLD = {
+_LIVE_FIELDS = {
     "AvailabilityZone": "availability_zone",
     "ImageId": "image",
     "InstanceType": "flavor",
@@ -111,13 +111,13 @@ class Instance(ManagedType):
         server = _SERVER.live(_of_server(call))
         if server is None:
             return None
-        told = {own: server[name] for own, name in _TOLD.items() if name in server}
-        told["Tags"] = [{"Key": key, "Value": text} for key, text in server["metadata"].items()]
+        observed = {own: server[name] for own, name in _LIVE_FIELDS.items() if name in server}
+        observed["Tags"] = [{"Key": key, "Value": text} for key, text in server["metadata"].items()]
         if call.properties.get("NetworkInterfaces"):
-            told["NetworkInterfaces"] = _interfaces(call.properties, server["networks"])
+            observed["NetworkInterfaces"] = _interfaces(call.properties, server["networks"])
         elif call.properties.get("SubnetId"):
-            told["SubnetId"] = next((each.get("subnet") for each in server["networks"]), None)
-        return told
+            observed["SubnetId"] = next((each.get("subnet") for each in server["networks"]), None)
+        return observed
 
     def check(self, call: Call) -> Outcome:
         """Check that the server is active."""
@@ -176,45 +176,45 @@ def _of_server(call: Call) -> Call:
     return replace(call, properties=_server(call.properties), update=update)
 
 
-def _server(wanted: Mapping[str, Any]) -> dict[str, Any]:
+def _server(desired: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties of OS::Nova::Server for an instance."""
-    groups = [*(wanted.get("SecurityGroupIds") or ()), *(wanted.get("SecurityGroups") or ())]
+    groups = [*(desired.get("SecurityGroupIds") or ()), *(desired.get("SecurityGroups") or ())]
     return {
         **{name: declared.default for name, declared in OF_SERVER.items()},
-        "availability_zone": wanted.get("AvailabilityZone"),
-        "block_device_mapping_v2": _devices(wanted),
-        "flavor": wanted.get("InstanceType"),
-        "image": wanted.get("ImageId"),
-        "key_name": wanted.get("KeyName"),
-        "metadata": by_key(wanted.get("Tags")),
-        "networks": _networks(wanted),
-        "scheduler_hints": by_key(wanted.get("NovaSchedulerHints")) or None,
+        "availability_zone": desired.get("AvailabilityZone"),
+        "block_device_mapping_v2": _devices(desired),
+        "flavor": desired.get("InstanceType"),
+        "image": desired.get("ImageId"),
+        "key_name": desired.get("KeyName"),
+        "metadata": by_key(desired.get("Tags")),
+        "networks": _networks(desired),
+        "scheduler_hints": by_key(desired.get("NovaSchedulerHints")) or None,
         "security_groups": groups,
-        "user_data": wanted.get("UserData") or "",
+        "user_data": desired.get("UserData") or "",
     }
 
 
-def _networks(wanted: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _networks(desired: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """Return the named ports by index, or a port in the subnet; None if Nova is to choose."""
     ports = [
         (int(entry.get("DeviceIndex") or 0), entry.get("NetworkInterfaceId"))
         if isinstance(entry, Mapping)
         else (index, entry)
-        for index, entry in enumerate(wanted.get("NetworkInterfaces") or ())
+        for index, entry in enumerate(desired.get("NetworkInterfaces") or ())
     ]
     if ports:
         return [{"port": port} for _, port in sorted(ports, key=lambda each: each[0])]
-    return [{"subnet": wanted["SubnetId"]}] if wanted.get("SubnetId") else None
+    return [{"subnet": desired["SubnetId"]}] if desired.get("SubnetId") else None
 
 
-def _interfaces(wanted: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _interfaces(desired: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Return the ports of the server, in the given form if they are equal."""
     ports = [each["port"] for each in live]
-    named = [each["port"] for each in _networks(wanted) or ()]
-    return list(wanted["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
+    named = [each["port"] for each in _networks(desired) or ()]
+    return list(desired["NetworkInterfaces"]) if sorted(ports) == sorted(named) else ports
 
 
-def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _devices(desired: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the block devices: volumes to create, and volumes to attach."""
     made = [
         {
@@ -224,7 +224,7 @@ def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
             "delete_on_termination": entry["Ebs"]["DeleteOnTermination"],
             "boot_index": -1,
         }
-        for entry in wanted.get("BlockDeviceMappings") or ()
+        for entry in desired.get("BlockDeviceMappings") or ()
     ]
     attached = [
         {
@@ -233,7 +233,7 @@ def _devices(wanted: Mapping[str, Any]) -> list[dict[str, Any]]:
             "delete_on_termination": False,
             "boot_index": -1,
         }
-        for entry in wanted.get("Volumes") or ()
+        for entry in desired.get("Volumes") or ()
     ]
     return made + attached
 

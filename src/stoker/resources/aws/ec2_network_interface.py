@@ -41,8 +41,8 @@ class NetworkInterface(RestResource):
     def fields(self, properties: Mapping[str, Any]) -> Object:
         """Return the address and the description."""
         address = {"ip_address": properties.get("PrivateIpAddress")}
-        given = rename_fields({"subnet_id": properties.get("SubnetId"), **address})
-        own = {"fixed_ips": [given] if given else None}
+        fixed_ip = rename_fields({"subnet_id": properties.get("SubnetId"), **address})
+        own = {"fixed_ips": [fixed_ip] if fixed_ip else None}
         return rename_fields({**own, "description": properties.get("Description")})
 
     def creation_body(self, call: Call) -> Object:
@@ -63,14 +63,14 @@ class NetworkInterface(RestResource):
         """Return the properties; the address only if one was given."""
         fixed = (found.get("fixed_ips") or [{}])[0]
         groups = call.properties.get("GroupSet")
-        told = {
+        observed = {
             "SubnetId": fixed.get("subnet_id"),
             "PrivateIpAddress": fixed.get("ip_address"),
             "Description": found.get("description"),
         }
         if groups is not None:
-            told["GroupSet"] = named_groups(call.cloud, groups, found["security_groups"])
-        return told
+            observed["GroupSet"] = named_groups(call.cloud, groups, found["security_groups"])
+        return observed
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the address."""

@@ -16,9 +16,9 @@ from stoker.resources.shared.networks.security_group_rules import (
     bodies,
     bring_to,
     meaning,
-    noted,
     own_meanings,
     rule_part,
+    rules_to_record,
 )
 from stoker.schema.resource_type import Call, Outcome
 
@@ -106,8 +106,10 @@ class SecurityGroup(RestResource):
         """Record the rules to add, then apply the changes."""
         if call.update.changed.isdisjoint(_DIRECTIONS):
             return super().update(call)
-        wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
-        return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+        desired, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
+        return rules_to_record(call, desired, before) or applied(
+            call, super().update(call), desired
+        )
 
     def parts(self, call: Call) -> Collection[str]:
         """Return the rules as shared parts."""
@@ -118,13 +120,15 @@ class SecurityGroup(RestResource):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties; rules have the given form if they mean the same."""
         existing = found.get("security_group_rules") or []
-        told: dict[str, Any] = {"GroupDescription": found.get("description")}
+        observed: dict[str, Any] = {"GroupDescription": found.get("description")}
         for name, direction in _DIRECTIONS.items():
-            given = call.properties.get(name) or []
-            wanted = {meaning(_in_network_words(call, each, direction)): each for each in given}
+            specified = call.properties.get(name) or []
+            desired = {
+                meaning(_in_network_words(call, each, direction)): each for each in specified
+            }
             present = [meaning(rule) for rule in existing if rule["direction"] == direction]
             own = own_meanings(call)
-            surplus = [each for each in present if each in own and each not in wanted]
-            kept = [each for means, each in wanted.items() if means in present]
-            told[name] = [*kept, *({"IpProtocol": each[2]} for each in surplus)] or None
-        return told
+            surplus = [each for each in present if each in own and each not in desired]
+            remaining = [each for means, each in desired.items() if means in present]
+            observed[name] = [*remaining, *({"IpProtocol": each[2]} for each in surplus)] or None
+        return observed

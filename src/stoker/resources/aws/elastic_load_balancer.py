@@ -161,12 +161,12 @@ class LoadBalancer(Balanced):
 
     def _steps(self, call: Call) -> Iterator[Callable[[], Any]]:
         """Yield the requests of an update. Each is safe to repeat."""
-        wanted, cloud = call.properties, call.cloud
+        desired, cloud = call.properties, call.cloud
         if "SecurityGroups" in call.update.changed:
-            groups = {"vip_sg_ids": group_ids(cloud, wanted["SecurityGroups"] or ())}
+            groups = {"vip_sg_ids": group_ids(cloud, desired["SecurityGroups"] or ())}
             yield partial(self.collection.update, cloud, call.object_id, groups)
         if "Instances" in call.update.changed:
-            instances = [str(each) for each in wanted["Instances"] or ()]
+            instances = [str(each) for each in desired["Instances"] or ()]
             before = map(str, call.update.previous.get("Instances") or ())
             gone = sorted(set(before) - set(instances))
             places = [_place(cloud, each) for each in instances]
@@ -188,27 +188,27 @@ class LoadBalancer(Balanced):
 
         Members that belong to groups are not included.
         """
-        told: dict[str, Any] = {}
-        given = call.properties["SecurityGroups"] or ()
+        observed: dict[str, Any] = {}
+        specified = call.properties["SecurityGroups"] or ()
         if "vip_sg_ids" in found:
-            told["SecurityGroups"] = named_groups(call.cloud, given, found["vip_sg_ids"])
+            observed["SecurityGroups"] = named_groups(call.cloud, specified, found["vip_sg_ids"])
         pools = [_members(pool["id"]).select(call.cloud) for pool in found.get("pools") or ()]
         if pools:
             own = [
                 {str(each["name"]) for each in pool if GROUPED not in (each.get("tags") or ())}
                 for pool in pools
             ]
-            told["Instances"] = sorted(set.intersection(*own))
-        return told
+            observed["Instances"] = sorted(set.intersection(*own))
+        return observed
 
 
 def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
     """Return each listener of the template with its pool in Octavia."""
-    wanted = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
+    desired = {each["LoadBalancerPort"]: each for each in call.properties["Listeners"]}
     return [
-        (wanted[found["protocol_port"]], str(found["default_pool_id"]))
+        (desired[found["protocol_port"]], str(found["default_pool_id"]))
         for found in _LISTENERS.select(call.cloud, loadbalancer_id=object_id)
-        if found["protocol_port"] in wanted and found.get("default_pool_id")
+        if found["protocol_port"] in desired and found.get("default_pool_id")
     ]
 
 
@@ -247,13 +247,13 @@ def _only_subnet(cloud: Any) -> str:
     return str(found[0]["id"])
 
 
-def _listener(call: Call, wanted: Mapping[str, Any], places: Sequence[_Place]) -> Object:
-    name = f"{call.physical_name}-{wanted['LoadBalancerPort']}"
+def _listener(call: Call, desired: Mapping[str, Any], places: Sequence[_Place]) -> Object:
+    name = f"{call.physical_name}-{desired['LoadBalancerPort']}"
     pool: Object = {
         "name": name,
-        "protocol": wanted["Protocol"],
+        "protocol": desired["Protocol"],
         "lb_algorithm": "ROUND_ROBIN",
-        "members": [_member(call, wanted, place) for place in places],
+        "members": [_member(call, desired, place) for place in places],
     }
     check = call.properties["HealthCheck"]
     if check:
@@ -269,8 +269,8 @@ def _listener(call: Call, wanted: Mapping[str, Any], places: Sequence[_Place]) -
         }
     return {
         "name": name,
-        "protocol": wanted["Protocol"],
-        "protocol_port": wanted["LoadBalancerPort"],
+        "protocol": desired["Protocol"],
+        "protocol_port": desired["LoadBalancerPort"],
         "default_pool": pool,
     }
 

@@ -57,21 +57,21 @@ class S3Bucket(ObjectContainer):
 
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
         """Return the headers for access lists, pages and tags."""
-        told = {}
+        acl_headers = {}
         project = f"{call.stack.project_id}:*"
         match properties.get("AccessControl"):
             case "PublicRead":
-                told = {"X-Container-Read": ".r:*"}
+                acl_headers = {"X-Container-Read": ".r:*"}
             case "PublicReadWrite":
-                told = {"X-Container-Read": ".r:*", "X-Container-Write": "*:*"}
+                acl_headers = {"X-Container-Read": ".r:*", "X-Container-Write": "*:*"}
             case "AuthenticatedRead" | "BucketOwnerRead":
-                told = {"X-Container-Read": project}
+                acl_headers = {"X-Container-Read": project}
             case "BucketOwnerFullControl":
-                told = {"X-Container-Read": project, "X-Container-Write": project}
+                acl_headers = {"X-Container-Read": project, "X-Container-Write": project}
         pages = properties.get("WebsiteConfiguration") or {}
         for name, header in _PAGES.items():
             if pages.get(name):
-                told[header] = pages[name]
+                acl_headers[header] = pages[name]
         for tag in properties.get("Tags") or ():
-            told[f"X-Container-Meta-S3-Tag-{tag['Key']}"] = tag["Value"]
-        return told
+            acl_headers[f"X-Container-Meta-S3-Tag-{tag['Key']}"] = tag["Value"]
+        return acl_headers

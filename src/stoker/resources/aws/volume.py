@@ -44,25 +44,25 @@ class Volume(BlockVolume):
 
     def creation_body(self, call: Call) -> Object:
         """Return the fields, with generated name and description."""
-        given = call.properties
+        properties = call.properties
         body: Object = {
             "name": call.physical_name,
             "description": call.physical_name,
-            "availability_zone": given["AvailabilityZone"],
-            "metadata": {tag["Key"]: tag["Value"] for tag in given.get("Tags") or ()},
+            "availability_zone": properties["AvailabilityZone"],
+            "metadata": {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or ()},
         }
-        fields = (("size", given.get("Size")), ("backup_id", given.get("SnapshotId")))
+        fields = (("size", properties.get("Size")), ("backup_id", properties.get("SnapshotId")))
         return body | {name: value for name, value in fields if value is not None}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties of the live volume."""
         own = {**(found.get("metadata") or {})}
         tags = [tag for tag in call.properties.get("Tags") or () if tag["Key"] in own]
-        told = [{"Key": tag["Key"], "Value": own[tag["Key"]]} for tag in tags]
+        observed = [{"Key": tag["Key"], "Value": own[tag["Key"]]} for tag in tags]
         return {
             "AvailabilityZone": found.get("availability_zone"),
             "Size": found.get("size"),
-            "Tags": told or None,
+            "Tags": observed or None,
         }
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:

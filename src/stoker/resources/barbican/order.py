@@ -84,9 +84,9 @@ class Order(RestResource):
 
     def creation_body(self, call: Call) -> Object:
         """Return type and details of the order."""
-        given = rename_fields(call.properties, {"source_container_ref": "container_ref"})
-        kind = given.pop("type")
-        return {"type": kind, "meta": {**given, "name": given.get("name") or call.physical_name}}
+        fields = rename_fields(call.properties, {"source_container_ref": "container_ref"})
+        kind = fields.pop("type")
+        return {"type": kind, "meta": {**fields, "name": fields.get("name") or call.physical_name}}
 
     def candidates(self, call: Call) -> list[Object]:
         """Return the orders for a key with this name."""
@@ -98,8 +98,8 @@ class Order(RestResource):
         """Return type and details of the live order."""
         meta = dict(found.get("meta") or {})
         container = meta.pop("container_ref", None)
-        told = {name: value for name, value in meta.items() if name in self.properties}
-        return {**told, "type": found.get("type"), "source_container_ref": container}
+        observed = {name: value for name, value in meta.items() if name in self.properties}
+        return {**observed, "type": found.get("type"), "source_container_ref": container}
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return all attributes, with keys and certificates from the container."""

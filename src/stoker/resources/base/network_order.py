@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.resources.base.declare import records_in
-from stoker.schema.resource_type.neighbours import Neighbour, Neighbours, given
+from stoker.schema.resource_type.neighbours import Neighbour, Neighbours, first_value
 from stoker.schema.unknown import unknown_in
 
 Others = Mapping[str, Neighbour]  # Name of each other resource -> its type name and properties.
@@ -68,15 +68,15 @@ def interfaces_towards(port: Any, others: Others) -> set[str]:
 
 
 def _interfaces_on_subnets_of(port: Mapping[str, Any], index: Neighbours) -> set[str]:
-    named = [given(entry, *_SUBNET_NAMES) for _, entry in records_in(port.get("fixed_ips"))]
+    named = [first_value(entry, *_SUBNET_NAMES) for _, entry in records_in(port.get("fixed_ips"))]
     found: set[str] = set()
     for subnet in named:
         found |= index.with_value(_ROUTER_INTERFACE, _SUBNET_NAMES, subnet)
     if any(subnet is not None for subnet in named):
         return found
-    possible = subnets_of(given(port, *_NETWORK_NAMES), index)
+    possible = subnets_of(first_value(port, *_NETWORK_NAMES), index)
     for name in index.of_type(_ROUTER_INTERFACE):
-        subnet = unknown_in(given(index[name][1], *_SUBNET_NAMES))
+        subnet = unknown_in(first_value(index[name][1], *_SUBNET_NAMES))
         if subnet is not None and subnet.sources & possible:
             found.add(name)
     return found

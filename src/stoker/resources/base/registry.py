@@ -44,7 +44,7 @@ class Registry:
         plugin_directories: Sequence[str] = (),
         property_defaults: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> None:
-        self._given = modules
+        self._given_modules = modules
         self._plugin_directories = plugin_directories
         self._property_defaults = property_defaults
         self._types: dict[str, ResourceType | None] = {}
@@ -79,7 +79,7 @@ class Registry:
 
     @lazy
     def _modules(self) -> Mapping[str, str]:
-        return built_in() if self._given is None else self._given
+        return built_in() if self._given_modules is None else self._given_modules
 
     @lazy
     def _entry_points(self) -> Mapping[str, EntryPoint]:

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from stoker.clouds.faults import CloudError, describe, is_busy, is_conflict, is_out_of_sight
-from stoker.clouds.objects.bulk_polling import look
+from stoker.clouds.objects.bulk_polling import poll
 from stoker.clouds.objects.collection import Collection, Object
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
@@ -117,7 +117,7 @@ class RestResource(ManagedType):
         except CloudError as fault:
             return refusal(fault)
         physical_id = str(made[self.collection.id_field])
-        if _wanted_follow_ups(self, call):
+        if _required_follow_ups(self, call):
             return Wait(after=0.0, physical_id=physical_id)
         return self.judge(call, made)
 
@@ -127,7 +127,7 @@ class RestResource(ManagedType):
         # them.
         found = None if call.progress.get(_SENT) else poll_object(call, self.of(call))
         outcome = self.judge(call, found or self.of(call).get(call.cloud, call.object_id))
-        requests = _wanted_follow_ups(self, call)
+        requests = _required_follow_ups(self, call)
         if not requests or call.progress.get(_SENT) or not isinstance(outcome, Done):
             return outcome
         for request in requests:
@@ -209,13 +209,13 @@ class RestResource(ManagedType):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties that are fields of the object."""
         names = {name: self.field_names.get(name, name) for name in self.properties}
-        told = {name: found[field] for name, field in names.items() if field in found}
+        observed = {name: found[field] for name, field in names.items() if field in found}
         specs = call.properties.get("value_specs") or {}
         if specs.keys() <= found.keys():
-            told["value_specs"] = {field: found[field] for field in specs}
+            observed["value_specs"] = {field: found[field] for field in specs}
         if self.parent_property:
-            told[self.parent_property] = call.properties[self.parent_property]
-        return told
+            observed[self.parent_property] = call.properties[self.parent_property]
+        return observed
 
     def check(self, call: Call) -> Outcome:
         """Check that the object exists and is usable."""
@@ -301,13 +301,13 @@ def _ambiguous(kind: RestResource, candidates: Sequence[Object]) -> str:
     )
 
 
-def _wanted_follow_ups(kind: RestResource, call: Call) -> list[FollowUpRequest]:
-    wanted = [
+def _required_follow_ups(kind: RestResource, call: Call) -> list[FollowUpRequest]:
+    required = [
         request for request in kind.follow_up_requests if call.properties.get(request.property)
     ]
     if _needs_marker(kind, call) and kind.creation_body(call).get(kind.marker_field) is not None:
-        wanted.append(FollowUpRequest(kind.marker_field, partial(_unmark, kind)))
-    return wanted
+        required.append(FollowUpRequest(kind.marker_field, partial(_unmark, kind)))
+    return required
 
 
 def _has_token_name(kind: RestResource, call: Call) -> bool:
@@ -321,16 +321,16 @@ def _needs_marker(kind: RestResource, call: Call) -> bool:
 
 def _follow_up_values(kind: RestResource, call: Call) -> dict[str, Any]:
     """Return the values of follow-up properties, except those that this user may not read."""
-    told = {}
+    values = {}
     for request in kind.follow_up_requests:
         if request.read is None or call.properties.get(request.property) is None:
             continue
         try:
-            told[request.property] = request.read(call)
+            values[request.property] = request.read(call)
         except CloudError as fault:
             if not is_out_of_sight(fault):
                 raise
-    return told
+    return values
 
 
 def _unmark(kind: RestResource, call: Call) -> None:
@@ -389,7 +389,7 @@ def poll_object(call: Call, kind: Collection) -> Object | None:
     Many calls that wait for objects of one collection share a list request. The answer may be up to
     half a polling interval old.
     """
-    return look(call.cloud, kind, call.object_id, call.now, polling_pause(call) / 2)
+    return poll(call.cloud, kind, call.object_id, call.now, polling_pause(call) / 2)
 
 
 def polling_pause(call: Call) -> float:

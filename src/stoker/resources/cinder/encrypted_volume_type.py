@@ -49,7 +49,7 @@ class EncryptedVolumeType(ManagedType):
         if call.physical_id is not None and _encryption(call, kind):
             return self.update(call)
         try:
-            _ask(call, "POST", kind, "", json={"encryption": _wanted(call)})
+            _ask(call, "POST", kind, "", json={"encryption": _desired(call)})
         except CloudError as fault:
             return refusal(fault)
         return Done(kind)
@@ -58,7 +58,7 @@ class EncryptedVolumeType(ManagedType):
         """Change the encryption of the type."""
         kind = call.object_id
         found = _encryption(call, kind)
-        body = {"encryption": _wanted(call)}
+        body = {"encryption": _desired(call)}
         _ask(call, "PUT", kind, f"/{found.get('encryption_id', 'provider')}", json=body)
         return Done()
 
@@ -77,7 +77,7 @@ class EncryptedVolumeType(ManagedType):
         """Return the encryption of the type, if it has the desired values."""
         kind = str(call.properties["volume_type"])
         found = _encryption(call, kind)
-        return kind if found and _wanted(call).items() <= found.items() else None
+        return kind if found and _desired(call).items() <= found.items() else None
 
     def occupants(self, call: Call) -> Sequence[str]:
         """Return the type if it is encrypted, with any values."""
@@ -104,7 +104,7 @@ class EncryptedVolumeType(ManagedType):
         return Done()
 
 
-def _wanted(call: Call) -> Object:
+def _desired(call: Call) -> Object:
     return {name: call.properties.get(name) for name in _FIELDS}
 
 

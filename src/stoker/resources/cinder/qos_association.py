@@ -40,20 +40,20 @@ class QoSAssociation(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Associate the types. Those that have the specs already are recorded first, and stay."""
         if _BEFORE not in call.data:
-            wanted = call.properties["volume_types"]
-            before = sorted(_unshared(call, wanted) & _associated(call))
-            return Wait(after=0.0, data={**call.data, _BEFORE: before, _TYPES: sorted(wanted)})
+            desired = call.properties["volume_types"]
+            before = sorted(_unshared(call, desired) & _associated(call))
+            return Wait(after=0.0, data={**call.data, _BEFORE: before, _TYPES: sorted(desired)})
         self._bring(call, set())
         return Done(call.physical_name)
 
     def update(self, call: Call) -> Outcome:
         """Record and associate the new types, then dissociate the removed ones."""
-        wanted = set(call.properties["volume_types"])
+        desired = set(call.properties["volume_types"])
         known = set(call.data.get(_TYPES, call.update.previous.get("volume_types") or ()))
-        if wanted - known:
-            return Wait(after=0.0, data={**call.data, _TYPES: sorted(wanted | known)})
+        if desired - known:
+            return Wait(after=0.0, data={**call.data, _TYPES: sorted(desired | known)})
         self._bring(call, known)
-        return Done(data={**call.data, _TYPES: sorted(wanted)})
+        return Done(data={**call.data, _TYPES: sorted(desired)})
 
     def delete(self, call: Call) -> Outcome:
         """Dissociate all types."""
@@ -70,8 +70,8 @@ class QoSAssociation(ManagedType):
 
     def find(self, call: Call) -> str | None:
         """Return the association, if all the types have the specs."""
-        wanted = set(call.properties["volume_types"])
-        return call.physical_name if wanted <= _associated(call) else None
+        desired = set(call.properties["volume_types"])
+        return call.physical_name if desired <= _associated(call) else None
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Return the types with the specs; None if the specs are deleted."""
@@ -94,10 +94,10 @@ class QoSAssociation(ManagedType):
         return {"show": QOS_SPECS.get(call.cloud, str(call.properties["qos_specs"]))}
 
     def _bring(self, call: Call, before: set[str]) -> None:
-        wanted, present = set(call.properties["volume_types"]), _associated(call)
-        for kind in sorted(wanted - present):
+        desired, present = set(call.properties["volume_types"]), _associated(call)
+        for kind in sorted(desired - present):
             _ask(call, "associate", kind)
-        for kind in sorted(_own(call, before & present) - wanted):
+        for kind in sorted(_own(call, before & present) - desired):
             _ask(call, "disassociate", kind)
 
 

@@ -47,10 +47,10 @@ class QoSSpecs(RestResource):
 
     def update(self, call: Call) -> Outcome:
         """Set the desired specs, and delete the others."""
-        wanted = as_texts(call.properties["specs"])
-        present = _told(QOS_SPECS.get(call.cloud, call.object_id))
-        QOS_SPECS.update(call.cloud, call.object_id, wanted)
-        keys = sorted(present.keys() - wanted.keys() - {"consumer"})
+        desired = as_texts(call.properties["specs"])
+        present = _specs_of(QOS_SPECS.get(call.cloud, call.object_id))
+        QOS_SPECS.update(call.cloud, call.object_id, desired)
+        keys = sorted(present.keys() - desired.keys() - {"consumer"})
         if keys:
             path = QOS_SPECS.at(call.object_id, "/delete_keys")
             QOS_SPECS.ask(call.cloud, "PUT", path, json={"keys": keys})
@@ -58,11 +58,11 @@ class QoSSpecs(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return name and specs; the consumer is among the specs if the user gave it."""
-        specs = _told(found)
+        specs = _specs_of(found)
         if "consumer" not in call.properties["specs"]:
             specs.pop("consumer", None)
         return {"name": found.get("name"), "specs": specs}
 
 
-def _told(found: Object) -> dict[str, str]:
+def _specs_of(found: Object) -> dict[str, str]:
     return {**(found.get("specs") or {}), "consumer": str(found.get("consumer"))}

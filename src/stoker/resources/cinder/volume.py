@@ -143,24 +143,26 @@ class CinderVolume(BlockVolume):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties of the live volume, as far as the user gave them."""
-        told: dict[str, Any] = {
+        observed: dict[str, Any] = {
             name: found.get(name) for name in ("name", "description", "size", "availability_zone")
         }
         own = {**(found.get("metadata") or {})}
-        given = call.properties.get("metadata") or {}
-        told["metadata"] = {
-            key: value for key, value in own.items() if key in given or key not in _KEPT_BY_SERVICE
+        specified = call.properties.get("metadata") or {}
+        observed["metadata"] = {
+            key: value
+            for key, value in own.items()
+            if key in specified or key not in _KEPT_BY_SERVICE
         }
         for name in ("snapshot_id", "source_volid"):
-            told[name] = found.get(name)
+            observed[name] = found.get(name)
         if call.properties.get("volume_type"):
-            told["volume_type"] = _as_given(call.properties["volume_type"], found)
+            observed["volume_type"] = _as_specified(call.properties["volume_type"], found)
         if call.properties.get("multiattach"):
-            told["multiattach"] = found.get("multiattach")
+            observed["multiattach"] = found.get("multiattach")
         if call.properties.get("image"):
             image = found.get("volume_image_metadata") or {}
-            told["image"] = image.get("image_id", call.properties["image"])
-        return told
+            observed["image"] = image.get("image_id", call.properties["image"])
+        return observed
 
     def restored(self, properties: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the properties with the snapshot's backup: it is restored into an existing
@@ -188,14 +190,14 @@ class CinderVolume(BlockVolume):
         return []
 
 
-def _as_given(given: Any, found: Object) -> Any:
+def _as_specified(specified: Any, found: Object) -> Any:
     """Return the volume type, by id if the user gave the id."""
-    if given in (found.get("volume_type"), found.get("volume_type_id")):
-        return given
+    if specified in (found.get("volume_type"), found.get("volume_type_id")):
+        return specified
     return found.get("volume_type")
 
 
 def _is_read_only(call: Call) -> bool:
     found = CinderVolume.collection.get(call.cloud, call.object_id)
-    told = (found.get("metadata") or {}).get("readonly", "False")
-    return str(told).lower() == "true"
+    flag = (found.get("metadata") or {}).get("readonly", "False")
+    return str(flag).lower() == "true"

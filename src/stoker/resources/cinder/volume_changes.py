@@ -51,8 +51,8 @@ def apply_changes(call: Call) -> Outcome | None:
 
 def set_read_only(call: Call) -> None:
     """Set whether servers can write to the volume."""
-    wanted = bool(call.properties.get("read_only"))
-    _act(call, {"os-update_readonly_flag": {"readonly": wanted}})
+    desired = bool(call.properties.get("read_only"))
+    _act(call, {"os-update_readonly_flag": {"readonly": desired}})
 
 
 def _act(call: Call, body: Object, microversion: str | None = None) -> None:
@@ -80,16 +80,16 @@ def _set_read_only(call: Call, volume: Object) -> None:
 
 
 def _retype(call: Call, volume: Object) -> Outcome | None:
-    wanted = call.properties.get("volume_type")
+    desired = call.properties.get("volume_type")
     if _is_pending(volume):
         return _waiting(call, volume)
     if volume.get("status") in READINESS.failed:
         return failed(call, volume)
-    if wanted is None or wanted in {volume.get("volume_type"), _type_id(call, volume)}:
+    if desired is None or desired in {volume.get("volume_type"), _type_id(call, volume)}:
         return None
     if call.progress.get("retyped"):
         return Failed(f"the volume is still of type {volume.get('volume_type')}")
-    _act(call, {"os-retype": {"new_type": wanted, "migration_policy": "never"}})
+    _act(call, {"os-retype": {"new_type": desired, "migration_policy": "never"}})
     return _waiting(call, volume, retyped=True)
 
 
@@ -100,23 +100,23 @@ def _type_id(call: Call, volume: Object) -> str | None:
 
 
 def _grow(call: Call, volume: Object) -> Outcome | None:
-    size, wanted = int(volume.get("size") or 0), call.properties.get("size")
+    size, desired = int(volume.get("size") or 0), call.properties.get("size")
     if _is_pending(volume):
         return _waiting(call, volume)
     if volume.get("status") in READINESS.failed:
         return failed(call, volume)
-    if wanted is not None and wanted < size:
+    if desired is not None and desired < size:
         return Failed("Shrinking volume is not supported.", kind="NotSupported")
-    if wanted is None or wanted == size:
+    if desired is None or desired == size:
         return _back_to_servers(call)
     if call.progress.get("held") is not None:
         if not let_go(call, call.progress["held"]):
             return _waiting(call, volume)
-        _act(call, {"os-extend": {"new_size": wanted}})
+        _act(call, {"os-extend": {"new_size": desired}})
         return _waiting(call, volume)
     try:
         version = _GROWS_IN_USE if volume.get("status") == "in-use" else None
-        _act(call, {"os-extend": {"new_size": wanted}}, version)
+        _act(call, {"os-extend": {"new_size": desired}}, version)
     except CloudError as fault:
         if fault.status_code not in _REFUSED or volume.get("status") != "in-use":
             raise

@@ -75,12 +75,12 @@ class VolumeType(RestResource):
 def _set_specs(call: Call) -> None:
     """Set the extra specs, and delete others."""
     path = VOLUME_TYPES.at(call.object_id, "/extra_specs")
-    wanted = as_texts(call.properties.get("metadata"))
-    for key in _specs(call).keys() - wanted.keys():
+    desired = as_texts(call.properties.get("metadata"))
+    for key in _specs(call).keys() - desired.keys():
         with gone_is_fine():
             VOLUME_TYPES.ask(call.cloud, "DELETE", f"{path}/{key}")
-    if wanted:
-        VOLUME_TYPES.ask(call.cloud, "POST", path, json={"extra_specs": wanted})
+    if desired:
+        VOLUME_TYPES.ask(call.cloud, "POST", path, json={"extra_specs": desired})
 
 
 def _specs(call: Call) -> dict[str, Any]:
@@ -92,10 +92,10 @@ def _set_projects(call: Call) -> None:
     """Give exactly these projects access to a private type."""
     if call.properties.get("is_public"):
         return
-    wanted, present = set(call.properties.get("projects") or ()), set(_projects(call))
-    for project in sorted(wanted - present):
+    desired, present = set(call.properties.get("projects") or ()), set(_projects(call))
+    for project in sorted(desired - present):
         _grant(call, "addProjectAccess", project)
-    for project in sorted(present - wanted):
+    for project in sorted(present - desired):
         _grant(call, "removeProjectAccess", project)
 
 

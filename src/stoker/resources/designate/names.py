@@ -11,8 +11,10 @@ def with_lower_name(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "name": str(body["name"]).lower()}
 
 
-def as_given(live: Mapping[str, Any], given: Any) -> dict[str, Any]:
+def as_specified(live: Mapping[str, Any], specified: Any) -> dict[str, Any]:
     """Return live properties with the given name, if only the case differs."""
     name = live.get("name")
-    same = isinstance(given, str) and isinstance(name, str) and name.lower() == given.lower()
-    return {**live, "name": given} if same else dict(live)
+    same = (
+        isinstance(specified, str) and isinstance(name, str) and name.lower() == specified.lower()
+    )
+    return {**live, "name": specified} if same else dict(live)

@@ -10,7 +10,7 @@ from stoker.clouds.objects.kinds import KINDS
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource
-from stoker.resources.designate.names import as_given, with_lower_name
+from stoker.resources.designate.names import as_specified, with_lower_name
 from stoker.schema.constraints import Length, Range
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
@@ -80,7 +80,7 @@ class RecordSet(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, with the given name; a generated name is without the zone."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         if not call.properties.get("name"):
-            told["name"] = str(told["name"]).partition(".")[0]
-        return as_given(told, call.properties.get("name"))
+            observed["name"] = str(observed["name"]).partition(".")[0]
+        return as_specified(observed, call.properties.get("name"))

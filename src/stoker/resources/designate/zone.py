@@ -10,7 +10,7 @@ from stoker.clouds.objects.kinds import KINDS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource
-from stoker.resources.designate.names import as_given, with_lower_name
+from stoker.resources.designate.names import as_specified, with_lower_name
 from stoker.schema.constraints import Length, Range
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -78,7 +78,7 @@ class Zone(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the fields, with the name as it was given."""
-        return as_given(super().properties_of(call, found), call.properties.get("name"))
+        return as_specified(super().properties_of(call, found), call.properties.get("name"))
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that a primary zone has an email address, and a secondary one servers."""

@@ -29,13 +29,13 @@ def _members(call: Call) -> list[str]:
 
 
 def _share(call: Call) -> None:
-    wanted, present = call.properties.get("members") or [], _members(call)
+    desired, present = call.properties.get("members") or [], _members(call)
     path = IMAGES.at(call.object_id, "/members")
-    for member in wanted:
+    for member in desired:
         if member not in present:
             IMAGES.ask(call.cloud, "POST", path, json={"member": member})
     for member in present:
-        if member not in wanted:
+        if member not in desired:
             IMAGES.ask(call.cloud, "DELETE", f"{path}/{member}")
 
 

@@ -124,8 +124,10 @@ class AutoScalingResourceGroup(ScalableType):
 
     def resized(self, call: NestingCall, adjustment: Adjustment) -> Resized:
         """Return the data with the new size. Raise NoChangeError if it stays the same."""
-        wanted = call.properties
-        return resized(call, adjustment, wanted["min_size"], wanted["max_size"], wanted["cooldown"])
+        desired = call.properties
+        return resized(
+            call, adjustment, desired["min_size"], desired["max_size"], desired["cooldown"]
+        )
 
     def capacity(self, call: NestingCall) -> int:
         """Return the number of members."""
@@ -137,5 +139,5 @@ class AutoScalingResourceGroup(ScalableType):
 
 
 def _target_size(call: NestingCall) -> int:
-    wanted = call.properties
-    return target_size(call, wanted["desired_capacity"], wanted["min_size"], wanted["max_size"])
+    desired = call.properties
+    return target_size(call, desired["desired_capacity"], desired["min_size"], desired["max_size"])

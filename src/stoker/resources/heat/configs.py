@@ -61,7 +61,7 @@ class StoredConfig(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Store the configuration."""
-        content, given = self.content(call), call.properties
+        content, properties = self.content(call), call.properties
         try:
             config = SoftwareConfig(
                 id=call.resource_id,
@@ -70,9 +70,9 @@ class StoredConfig(ManagedType):
                 name=call.physical_name,
                 group=self.group(call),
                 config=content,
-                inputs=checked_inputs(given.get("inputs") or ()),
-                outputs=checked_outputs(given.get("outputs") or ()),
-                options=given.get("options") or {},
+                inputs=checked_inputs(properties.get("inputs") or ()),
+                outputs=checked_outputs(properties.get("outputs") or ()),
+                options=properties.get("options") or {},
             )
         except ValidationError as invalid:
             return Failed(invalid.message, kind="ValueError")

@@ -10,7 +10,7 @@ from stoker.resources.shared.signals import server_software
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
-from stoker.schema.software import TOLD
+from stoker.schema.software import POLLING_METADATA
 from stoker.schema.support import deprecated, since
 
 
@@ -79,7 +79,7 @@ class DeployedServer(ManagedType):
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the name, and the configuration of the agent."""
         name = call.properties["name"] or call.physical_name
-        collect = call.data.get(TOLD, {}).get("os-collect-config", {})
+        collect = call.data.get(POLLING_METADATA, {}).get("os-collect-config", {})
         return {"name": name, "os_collect_config": collect}
 
     def takes_deployments(self, properties: Mapping[str, Any]) -> bool:
@@ -96,9 +96,9 @@ class DeployedServer(ManagedType):
 
 
 def _done(call: Call) -> Done:
-    told = server_software.told(call)
+    metadata = server_software.polling_metadata(call)
     attributes = {
         "name": call.properties["name"] or call.physical_name,
-        "os_collect_config": told["os-collect-config"],
+        "os_collect_config": metadata["os-collect-config"],
     }
-    return Done(call.resource_id, attributes, {**call.data, TOLD: told})
+    return Done(call.resource_id, attributes, {**call.data, POLLING_METADATA: metadata})

@@ -13,7 +13,7 @@ from stoker.schema.resource_type import Call
 from stoker.schema.software import Entry
 
 
-class Given(NamedTuple):
+class DeploymentInput(NamedTuple):
     """A derived input, which no configuration declares."""
 
     name: str
@@ -22,7 +22,10 @@ class Given(NamedTuple):
 
 
 def derived_inputs(
-    call: Call, declared: Sequence[Entry], values: Mapping[str, Any], signal: Iterable[Given]
+    call: Call,
+    declared: Sequence[Entry],
+    values: Mapping[str, Any],
+    signal: Iterable[DeploymentInput],
 ) -> list[dict[str, Any]]:
     """Return declared inputs with values, undeclared values, and derived inputs.
 
@@ -33,13 +36,13 @@ def derived_inputs(
         {**entry, "value": left.pop(entry["name"], entry.get("default"))} for entry in declared
     ]
     inputs += [{"name": name, "type": "String", "value": value} for name, value in left.items()]
-    for given in (*_about(call), *signal):
+    for entry in (*_about(call), *signal):
         inputs.append(
             {
-                "name": given.name,
-                "description": given.description,
+                "name": entry.name,
+                "description": entry.description,
                 "type": "String",
-                "value": given.value,
+                "value": entry.value,
             }
         )
     return inputs
@@ -64,18 +67,22 @@ def values_of(inputs: Iterable[Entry]) -> dict[str, Any]:
     return {entry["name"]: entry.get("value") for entry in inputs}
 
 
-def _about(call: Call) -> tuple[Given, ...]:
+def _about(call: Call) -> tuple[DeploymentInput, ...]:
     properties = call.properties
     return (
-        Given("deploy_server_id", properties["server"], "The server that this is deployed to."),
-        Given("deploy_action", call.action, "The action of the resource."),
-        Given(
+        DeploymentInput(
+            "deploy_server_id", properties["server"], "The server that this is deployed to."
+        ),
+        DeploymentInput("deploy_action", call.action, "The action of the resource."),
+        DeploymentInput(
             "deploy_stack_id",
             f"{call.stack.name}/{call.stack.id}",
             "The stack that this deployment belongs to.",
         ),
-        Given("deploy_resource_name", call.name, "The resource of this deployment in the stack."),
-        Given(
+        DeploymentInput(
+            "deploy_resource_name", call.name, "The resource of this deployment in the stack."
+        ),
+        DeploymentInput(
             "deploy_signal_transport",
             properties["signal_transport"],
             "How the server reports the values of the outputs.",

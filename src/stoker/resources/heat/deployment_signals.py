@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
-from stoker.resources.heat.deployment_inputs import Given
+from stoker.resources.heat.deployment_inputs import DeploymentInput
 from stoker.resources.shared.signals import message_queues
 from stoker.resources.shared.signals.stack_user import user
 from stoker.resources.shared.storage.temp_url import StoredObject
@@ -33,7 +33,7 @@ class Transport(Struct, frozen=True):
 
     # Creates the objects and returns data about them. Safe to repeat.
     prepare: Callable[[Call], Mapping[str, Any]] = lambda call: {}
-    inputs: Callable[[Call], Sequence[Given]] = lambda call: ()
+    inputs: Callable[[Call], Sequence[DeploymentInput]] = lambda call: ()
     # Returns the report that the server left, or None.
     collect: Callable[[Call], Mapping[str, Any] | None] = _nothing
     clear: Callable[[Call], None] = _nothing  # Deletes an old report before the next deployment.
@@ -64,22 +64,22 @@ def _with_key(call: Call) -> Mapping[str, Any]:
     return {**known, "signal_url": url}
 
 
-def _signed(call: Call) -> Sequence[Given]:
+def _signed(call: Call) -> Sequence[DeploymentInput]:
     return (
-        Given("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
-        Given("deploy_signal_verb", "POST", _VERB),
+        DeploymentInput("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
+        DeploymentInput("deploy_signal_verb", "POST", _VERB),
     )
 
 
-def _as_user(call: Call) -> Sequence[Given]:
+def _as_user(call: Call) -> Sequence[DeploymentInput]:
     known = user(call)
     return (
-        Given("deploy_auth_url", known["auth_url"], "Where the server logs in."),
-        Given("deploy_username", call.data["username"], "As whom, by name."),
-        Given("deploy_user_id", known["user_id"], "As whom, by id."),
-        Given("deploy_password", known["password"], "With this password."),
-        Given("deploy_project_id", known["project_id"], "To this project."),
-        Given("deploy_region_name", known["region_name"], "In this region."),
+        DeploymentInput("deploy_auth_url", known["auth_url"], "Where the server logs in."),
+        DeploymentInput("deploy_username", call.data["username"], "As whom, by name."),
+        DeploymentInput("deploy_user_id", known["user_id"], "As whom, by id."),
+        DeploymentInput("deploy_password", known["password"], "With this password."),
+        DeploymentInput("deploy_project_id", known["project_id"], "To this project."),
+        DeploymentInput("deploy_region_name", known["region_name"], "In this region."),
     )
 
 
@@ -93,10 +93,10 @@ def _with_object(call: Call) -> Mapping[str, Any]:
     return {"signal_url": stored.url("PUT")}
 
 
-def _temporary(call: Call) -> Sequence[Given]:
+def _temporary(call: Call) -> Sequence[DeploymentInput]:
     return (
-        Given("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
-        Given("deploy_signal_verb", "PUT", _VERB),
+        DeploymentInput("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
+        DeploymentInput("deploy_signal_verb", "PUT", _VERB),
     )
 
 
@@ -126,8 +126,10 @@ def _with_queue(call: Call) -> Mapping[str, Any]:
     return made
 
 
-def _queued(call: Call) -> Sequence[Given]:
-    queue = Given("deploy_queue_id", call.resource_id, "The queue that the report is sent to.")
+def _queued(call: Call) -> Sequence[DeploymentInput]:
+    queue = DeploymentInput(
+        "deploy_queue_id", call.resource_id, "The queue that the report is sent to."
+    )
     return (*_as_user(call), queue)
 
 

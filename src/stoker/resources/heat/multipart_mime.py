@@ -55,8 +55,8 @@ def _message(call: Call) -> str:
     """
     message = MIMEMultipart(boundary=f"==============={call.token}==")
     for part in call.properties["parts"] or ():
-        given, filename = part["config"], part["filename"]
-        text = call.configs[given].text if given in call.configs else given
+        text_or_id, filename = part["config"], part["filename"]
+        text = call.configs[text_or_id].text if text_or_id in call.configs else text_or_id
         if part["type"] == "multipart":
             # A text that is not a multipart message becomes a part itself.
             attached = parts_of(text) or [text_part(text, "plain", filename)]

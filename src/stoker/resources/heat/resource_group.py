@@ -94,9 +94,9 @@ class ResourceGroup(NestingType):
 
     def nested(self, call: NestingCall) -> Nested:
         """Return the nested stack of the members, in batches if a policy requests that."""
-        wanted, removed = call.properties["count"], _removed(call)
-        member_naming.check_number(wanted, call.properties["resource_def"])
-        names = list(islice(filterfalse(set(removed).__contains__, map(str, count())), wanted))
+        desired, removed = call.properties["count"], _removed(call)
+        member_naming.check_number(desired, call.properties["resource_def"])
+        names = list(islice(filterfalse(set(removed).__contains__, map(str, count())), desired))
         policy, batched = _batched(call, names)
         definition = call.properties["resource_def"]
         resources = {
@@ -122,11 +122,11 @@ def _removed(call: NestingCall) -> list[str]:
     found = before if call.properties["removal_policies_mode"] == "append" else set()
     for policy in call.properties["removal_policies"] or ():
         for entry in policy.get("resource_list") or ():
-            wanted = str(entry)
-            if wanted in before or wanted in call.members:
-                found = found | {wanted}
-            elif wanted in by_reference:
-                found = found | {by_reference[wanted]}
+            name = str(entry)
+            if name in before or name in call.members:
+                found = found | {name}
+            elif name in by_reference:
+                found = found | {by_reference[name]}
     return sorted(found, key=lambda name: (len(name), name))
 
 

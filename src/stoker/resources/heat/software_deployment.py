@@ -159,11 +159,11 @@ class SoftwareDeployment(ManagedType):
         known = call.deployment
         if known is None or known.status != IN_PROGRESS:
             return None, "Signal ignored: no deployment is in progress"
-        told = with_outputs(known, _outputs(call), details, call.now)
-        if told.status == COMPLETE:
-            return told, f"Signal: deployment {known.id} succeeded"
+        updated = with_outputs(known, _outputs(call), details, call.now)
+        if updated.status == COMPLETE:
+            return updated, f"Signal: deployment {known.id} succeeded"
         code = details.get("deploy_status_code")
-        return told, f"Signal: deployment {known.id} failed ({code})"
+        return updated, f"Signal: deployment {known.id} failed ({code})"
 
     def derived(self, call: Call, config: SoftwareConfig, inputs: Sequence[Entry]) -> Any:
         """Return the content of the derived configuration."""
@@ -213,8 +213,8 @@ class SoftwareDeployment(ManagedType):
             )
         report = transport.collect(call)
         if report is not None:
-            told = with_outputs(known, derived.outputs, report, call.now)
-            return Wait(after=0.0, software=SoftwareChange(deployments=(told,)))
+            updated = with_outputs(known, derived.outputs, report, call.now)
+            return Wait(after=0.0, software=SoftwareChange(deployments=(updated,)))
         reason = f"waiting for a report of the server {known.server_id}"
         after = _POLL_SECONDS if transport.is_polled else _SIGNAL_POLL_SECONDS
         return Wait(after, call.resource_id, on_signal=True, reason=reason)
@@ -240,7 +240,7 @@ class SoftwareDeployment(ManagedType):
             config=self.derived(call, config, inputs),
             inputs=inputs,
         )
-        content = json.dumps(derived.as_told(), sort_keys=True, default=str)
+        content = json.dumps(derived.as_metadata(), sort_keys=True, default=str)
         digest = hashlib.sha256(f"{call.action} {call.started_at!r} {content}".encode())
         made = uuid.uuid5(uuid.UUID(call.resource_id), digest.hexdigest())
         return replace(derived, id=str(made))
@@ -251,8 +251,8 @@ def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
     known, server = call.deployment, str(call.properties["server"])
     offered = {_OFFERED: derived.id}
     if known is not None and known.config_id == derived.id:
-        told = SoftwareChange(servers=(server,))
-        return Wait(after=0.0, progress=offered, software=told)
+        change = SoftwareChange(servers=(server,))
+        return Wait(after=0.0, progress=offered, software=change)
     transport.clear(call)
     is_silent = call.properties["signal_transport"] == NO_SIGNAL
     deployment = Deployment(

@@ -81,10 +81,10 @@ class SoftwareDeploymentGroup(NestingType):
 
 def _outputs(names: list[str], used: frozenset[str]) -> dict[str, Any]:
     """Return the used attributes, each as a map with the values of all members."""
-    wanted = {name: _OF_ALL.get(name, name) for name in (*_OF_ALL, *sorted(used)) if name != "show"}
+    parts = {name: _OF_ALL.get(name, name) for name in (*_OF_ALL, *sorted(used)) if name != "show"}
     values: dict[str, Any] = {
         name: {member: {"get_attr": [member, inner]} for member in names}
-        for name, inner in wanted.items()
+        for name, inner in parts.items()
     }
     values["refs_map"] = {name: {"get_resource": name} for name in names}
     return {name: {"value": value} for name, value in values.items()}

@@ -89,10 +89,10 @@ class RemoteStack(ManagedType):
 
     def made_from(self, properties: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
         """Return the template and its parameters; None while the template is unknown."""
-        template, given = properties.get("template"), properties.get("parameters")
+        template, parameters = properties.get("template"), properties.get("parameters")
         if not isinstance(template, str):
             return None
-        return template, given if isinstance(given, Mapping) else {}
+        return template, parameters if isinstance(parameters, Mapping) else {}
 
     def needs_replacement(self, call: Call) -> bool:
         """Return whether the region changes, since a stack cannot move."""
@@ -107,7 +107,7 @@ class RemoteStack(ManagedType):
                 f"stacks that create stacks can be {MOST_DEPTH} levels deep, and this would be one "
                 "more; a template must not create its own stack"
             )
-        body = {"stack_name": call.physical_name, "disable_rollback": True, **_wanted(call)}
+        body = {"stack_name": call.physical_name, "disable_rollback": True, **_desired(call)}
         try:
             made = send(_service(call), "POST", "/stacks", json=body)
         except CloudError as fault:
@@ -123,7 +123,7 @@ class RemoteStack(ManagedType):
         path = _path(call, call.object_id)
         # Heat answers an update with plain text instead of JSON.
         with suppress(UnreadableAnswerError):
-            send(_service(call), "PUT", path, json=_wanted(call))
+            send(_service(call), "PUT", path, json=_desired(call))
         return Wait(after=0.1, progress={"asked": True})
 
     def delete(self, call: Call) -> Outcome:
@@ -185,7 +185,7 @@ def _depth(call: Call) -> int:
     return known + 1 if isinstance(known, int) else 1
 
 
-def _wanted(call: Call) -> Object:
+def _desired(call: Call) -> Object:
     environment = dict(call.inherited.environment)
     defaults = environment.get("parameter_defaults") or {}
     environment["parameter_defaults"] = {**defaults, DEPTH: _depth(call)}

@@ -54,32 +54,32 @@ class AwaitsStoredSignals(AwaitsSignals):
         if self.service_for(call.properties) is None:
             return super().create(call)
         seen = self._seen(call)
-        outcome = replace(super().create(self._told(call, seen)), data={_SEEN: seen})
+        outcome = replace(super().create(self._with_stored_signals(call, seen)), data={_SEEN: seen})
         if isinstance(outcome, Wait):
             return replace(outcome, after=min(outcome.after, _POLL_SECONDS), on_signal=False)
         return outcome
 
     def counted_signals(self, call: Call) -> tuple[int, int]:
         """Return the number of signals at the last poll, and the expected number."""
-        return super().counted_signals(self._told(call, call.data.get(_SEEN, [])))
+        return super().counted_signals(self._with_stored_signals(call, call.data.get(_SEEN, [])))
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the data of all signals."""
         if self.service_for(call.properties) is None:
             return super().read(call)
-        return super().read(self._told(call, self._seen(call)))
+        return super().read(self._with_stored_signals(call, self._seen(call)))
 
     def _seen(self, call: Call) -> list[str]:
         found = _counted(map(_text, self._object(call).versions()))
         return _counted(_with_new(call.data.get(_SEEN, []), found))
 
-    def _told(self, call: Call, seen: Sequence[str]) -> Call:
+    def _with_stored_signals(self, call: Call, seen: Sequence[str]) -> Call:
         """Return the call with these texts as signals, after those that the API received."""
         handle = call.properties[self.handle]
-        told = call.signals.get(handle, ())
-        texts = enumerate(seen, len(told) + 1)
+        received = call.signals.get(handle, ())
+        texts = enumerate(seen, len(received) + 1)
         stored = [Signal(str(number), call.now, _details(text, number)) for number, text in texts]
-        return replace(call, signals={**call.signals, handle: [*told, *stored]})
+        return replace(call, signals={**call.signals, handle: [*received, *stored]})
 
     def _object(self, call: Call) -> StoredObject:
         """Return the object for the handle. Raise ValidationError for another stack's handle."""

@@ -50,13 +50,13 @@ class RoleAssignment(ManagedType):
 
     def update(self, call: Call) -> Outcome:
         """Record and grant the new roles, then revoke the old ones."""
-        wanted = _listed(call.properties["roles"])
-        given = _listed(call.data.get(_GIVEN, call.update.previous.get("roles")))
-        added = [role for role in wanted if role not in given]
+        desired = _listed(call.properties["roles"])
+        granted = _listed(call.data.get(_GIVEN, call.update.previous.get("roles")))
+        added = [role for role in desired if role not in granted]
         if added:
-            return Wait(after=0.0, data={**call.data, _GIVEN: [*given, *added]})
-        hold(call, self.holders.plural, self._holder(call), wanted, _own(call, given))
-        return Done(data={**call.data, _GIVEN: wanted})
+            return Wait(after=0.0, data={**call.data, _GIVEN: [*granted, *added]})
+        hold(call, self.holders.plural, self._holder(call), desired, _own(call, granted))
+        return Done(data={**call.data, _GIVEN: desired})
 
     def needs_replacement(self, call: Call) -> bool:
         """Return whether the user or group changes."""
@@ -65,16 +65,16 @@ class RoleAssignment(ManagedType):
     def delete(self, call: Call) -> Outcome:
         """Revoke the roles."""
         if call.physical_id is not None:
-            given = _listed(call.data.get(_GIVEN, call.properties["roles"]))
-            before = _own(call, given)
+            granted = _listed(call.data.get(_GIVEN, call.properties["roles"]))
+            before = _own(call, granted)
             hold(call, self.holders.plural, call.physical_id, (), before)
         return Done()
 
     def find(self, call: Call) -> str | None:
         """Return the user or group, if it has all the roles."""
-        wanted = list(call.properties["roles"] or ())
+        desired = list(call.properties["roles"] or ())
         present = held(call, self.holders.plural, self._holder(call))
-        return self._holder(call) if wanted and len(present) == len(wanted) else None
+        return self._holder(call) if desired and len(present) == len(desired) else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the user or group."""
@@ -119,5 +119,5 @@ def _listed(roles: Iterable[Role] | None) -> list[Role]:
 
 def _own(call: Call, roles: Iterable[Role]) -> list[Role]:
     """Return the roles that were not granted before the create."""
-    kept = set(map(_key, call.data.get(_BEFORE, ())))
-    return [role for role in roles if _key(role) not in kept]
+    before = set(map(_key, call.data.get(_BEFORE, ())))
+    return [role for role in roles if _key(role) not in before]

@@ -44,20 +44,20 @@ def roles_of(kind: str) -> FollowUpRequest:
         before = call.update.previous.get("roles") or ()
         hold(call, kind, call.object_id, call.properties.get("roles") or (), before)
 
-    def told(call: Call) -> list[Role]:
+    def read_roles(call: Call) -> list[Role]:
         return held(call, kind, call.object_id)
 
-    return FollowUpRequest("roles", grant, told)
+    return FollowUpRequest("roles", grant, read_roles)
 
 
 def hold(
-    call: Call, kind: str, holder: str, wanted: Iterable[Role], before: Iterable[Role] = ()
+    call: Call, kind: str, holder: str, desired: Iterable[Role], before: Iterable[Role] = ()
 ) -> None:
     """Grant these roles to a user or group, and revoke previous ones that are not wanted.
 
     Roles that other resources of the stack grant stay.
     """
-    paths = [_path(kind, holder, role) for role in wanted]
+    paths = [_path(kind, holder, role) for role in desired]
     for path in paths:
         send(call.cloud.identity, "PUT", path)
     own = [role for role in before if _part(kind, holder, role) not in call.shared]
@@ -71,8 +71,8 @@ def held(call: Call, kind: str, holder: str) -> list[Role]:
     query = {f"{kind.removesuffix('s')}.id": holder}
     answer = send(call.cloud.identity, "GET", "/role_assignments", params=query)
     present = {_path(kind, holder, _entry(item)) for item in answer.get("role_assignments", [])}
-    wanted = call.properties.get("roles") or ()
-    return [dict(role) for role in wanted if _path(kind, holder, role) in present]
+    desired = call.properties.get("roles") or ()
+    return [dict(role) for role in desired if _path(kind, holder, role) in present]
 
 
 def role_findings(properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

@@ -18,11 +18,11 @@ from stoker.schema.support import since
 
 
 def _join(call: Call) -> None:
-    wanted = call.properties.get("groups") or []
-    for group in wanted:
+    desired = call.properties.get("groups") or []
+    for group in desired:
         send(call.cloud.identity, "PUT", f"/groups/{group}/users/{call.object_id}")
     for group in call.update.previous.get("groups") or []:
-        if group not in wanted:
+        if group not in desired:
             with gone_is_fine():
                 send(call.cloud.identity, "DELETE", f"/groups/{group}/users/{call.object_id}")
 

@@ -100,8 +100,8 @@ class Cluster(RestResource):
     def judge(self, call: Call, found: Object) -> Outcome:
         """Return the outcome. A change has started when the time of the last change differs."""
         outcome = super().judge(call, found)
-        begun = str(found.get("updated_at")) != call.progress.get(_BEFORE, "None")
-        if call.action == "UPDATE" and isinstance(outcome, Done) and not begun:
+        has_started = str(found.get("updated_at")) != call.progress.get(_BEFORE, "None")
+        if call.action == "UPDATE" and isinstance(outcome, Done) and not has_started:
             return Wait(polling_pause(call), reason="the cluster has yet to begin to change")
         return outcome
 

@@ -48,13 +48,13 @@ def _allowed(call: Call) -> list[Object]:
 
 
 def _allow(call: Call) -> None:
-    wanted = [_rule(entry) for entry in call.properties.get("access_rules") or ()]
+    desired = [_rule(entry) for entry in call.properties.get("access_rules") or ()]
     present = _present(call)
     for entry in present:
-        if _rule(entry) not in wanted:
+        if _rule(entry) not in desired:
             _act(call, "deny_access", {"access_id": entry["id"]})
     known = [_rule(entry) for entry in present]
-    for rule in wanted:
+    for rule in desired:
         if rule not in known:
             _act(call, "allow_access", rule)
 
@@ -130,7 +130,7 @@ class Share(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties; the type by id if the user gave the id."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         names = (found.get("share_type"), found.get("share_type_name"))
-        given = call.properties.get("share_type")
-        return {**told, "share_type": given if given in names else names[0]}
+        share_type = call.properties.get("share_type")
+        return {**observed, "share_type": share_type if share_type in names else names[0]}

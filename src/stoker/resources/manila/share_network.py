@@ -19,11 +19,11 @@ def _services_of(call: Call) -> list[str]:
 
 
 def _secure(call: Call) -> None:
-    wanted, present = call.properties.get("security_services") or [], _services_of(call)
+    desired, present = call.properties.get("security_services") or [], _services_of(call)
     path = _NETWORKS.at(call.object_id, "/action")
     for action, services in (
-        ("remove_security_service", [each for each in present if each not in wanted]),
-        ("add_security_service", [each for each in wanted if each not in present]),
+        ("remove_security_service", [each for each in present if each not in desired]),
+        ("add_security_service", [each for each in desired if each not in present]),
     ):
         for each in services:
             body = {action: {"security_service_id": each}}

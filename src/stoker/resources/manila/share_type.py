@@ -73,8 +73,8 @@ class ShareType(RestResource):
         """Return the properties, with the two required extra specs."""
         specs = found.get("extra_specs") or {}
         public = found.get("share_type_access:is_public")
-        told = {name: specs.get(name) for name in _TRAITS}
-        return {**told, "name": found.get("name"), "is_public": public}
+        observed = {name: specs.get(name) for name in _TRAITS}
+        return {**observed, "name": found.get("name"), "is_public": public}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """List all types. Manila cannot filter them by name."""

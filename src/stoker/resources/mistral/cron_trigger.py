@@ -68,11 +68,13 @@ class CronTrigger(MakesWay, RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties. The remaining number of runs is not drift."""
-        given = found.get("workflow_input") or "{}"
-        given = json.loads(given) if isinstance(given, str) else given
-        workflow = {"name": found.get("workflow_id"), "input": given or None}
-        told = {name: found.get(name) for name in ("name", "pattern")}
-        return {**told, "workflow": {k: v for k, v in workflow.items() if v is not None}}
+        workflow_input = found.get("workflow_input") or "{}"
+        workflow_input = (
+            json.loads(workflow_input) if isinstance(workflow_input, str) else workflow_input
+        )
+        workflow = {"name": found.get("workflow_id"), "input": workflow_input or None}
+        observed = {name: found.get(name) for name in ("name", "pattern")}
+        return {**observed, "workflow": {k: v for k, v in workflow.items() if v is not None}}
 
     def occupants(self, call: Call) -> Sequence[str]:
         """Return the trigger with this name. Mistral refuses a second one."""

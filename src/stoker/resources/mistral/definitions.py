@@ -55,11 +55,11 @@ def properties_in(definition: str, name: str) -> dict[str, Any] | None:
 
 
 def _inputs(body: Mapping[str, Any]) -> list[Any]:
-    given = body.get("input") or []
-    return given.split(",") if isinstance(given, str) else list(given)
+    inputs = body.get("input") or []
+    return inputs.split(",") if isinstance(inputs, str) else list(inputs)
 
 
 def _names(declared: Iterable[str], values: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the values of all declared properties."""
-    told = {key.replace("-", "_"): value for key, value in (values or {}).items()}
-    return {**dict.fromkeys(declared), **told}
+    renamed = {key.replace("-", "_"): value for key, value in (values or {}).items()}
+    return {**dict.fromkeys(declared), **renamed}

@@ -101,19 +101,19 @@ class ExternalResource(ManagedType):
 
     def _done(self, call: Call, action: str) -> Outcome:
         """Return the outcome of the execution for an action; the first call starts it."""
-        wanted = (call.properties.get("actions") or {}).get(action)
-        if wanted is None:
+        desired = (call.properties.get("actions") or {}).get(action)
+        if desired is None:
             return Done(call.physical_id or call.physical_name)
         known = call.progress.get(_RUN)
         if known is None:
-            params = dict(wanted.get("params") or {})
+            params = dict(desired.get("params") or {})
             if OUTPUT in call.data:
-                told = {"heat_extresource_data": call.data[OUTPUT]}
-                params["env"] = {**(params.get("env") or {}), **told}
+                output = {"heat_extresource_data": call.data[OUTPUT]}
+                params["env"] = {**(params.get("env") or {}), **output}
             run = executions.start(
                 call.cloud,
                 _id_of(call, action),
-                wanted["workflow"],
+                desired["workflow"],
                 dict(call.properties.get("input") or {}),
                 params,
                 call.properties["description"],
@@ -125,8 +125,8 @@ class ExternalResource(ManagedType):
 
 def _id_of(call: Call, action: str) -> str:
     """Return the id of the execution for an action. A repeated call gets the same id."""
-    begun = "" if action == "CREATE" else f" {call.started_at}"
-    return str(uuid.uuid5(_IDS, f"{call.token} {action}{begun}"))
+    start = "" if action == "CREATE" else f" {call.started_at}"
+    return str(uuid.uuid5(_IDS, f"{call.token} {action}{start}"))
 
 
 def _judged(call: Call, run: Mapping[str, Any]) -> Outcome:

@@ -150,28 +150,28 @@ class Workflow(RestResource):
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return all attributes, without executions that were deleted by others."""
         found = self.collection.get(call.cloud, call.object_id)
-        told: dict[str, Any] = {
+        attributes: dict[str, Any] = {
             "data": {"name": call.object_id, "input": call.properties.get("input")},
             "executions": list(_runs(call)),
             "show": found,
         }
         if call.signalling is not None and "secret" in call.data:
             url = call.signalling.presigned_url(call, "signal", never_expire=True)
-            told["alarm_url"] = url
-        return told
+            attributes["alarm_url"] = url
+        return attributes
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties in the live definition."""
         name, text = str(found["name"]), str(found.get("definition") or "")
-        told = properties_in(text, name)
-        if told is None:
+        observed = properties_in(text, name)
+        if observed is None:
             return {"name": name}
         if yaml.safe_load(text) == definition_of(name, call.properties):
-            told = {key: call.properties.get(key) for key in told}
+            observed = {key: call.properties.get(key) for key in observed}
         else:
             values = call.properties.get("input") or {}
-            told["input"] = {key: values.get(key, "") for key in told["input"]}
-        return {"name": name, **told}
+            observed["input"] = {key: values.get(key, "") for key in observed["input"]}
+        return {"name": name, **observed}
 
     def check_signal(self, call: Call, details: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return input and parameters of the execution.
@@ -210,7 +210,7 @@ class Workflow(RestResource):
         return Done(data={**call.data, EXECUTIONS: [*known, run["id"]][-MOST_EXECUTIONS:]})
 
 
-_TOLD = ("id", "workflow_name", "created_at", "updated_at", "state", "input", "output")
+_SHOWN_FIELDS = ("id", "workflow_name", "created_at", "updated_at", "state", "input", "output")
 
 
 def _started(call: Call) -> list[str]:
@@ -224,7 +224,7 @@ def _runs(call: Call) -> Iterator[dict[str, Any]]:
         found = executions.EXECUTIONS.find(call.cloud, execution_id)
         if found is not None:
             run = executions.read(found)
-            yield {key: run.get(key) for key in _TOLD}
+            yield {key: run.get(key) for key in _SHOWN_FIELDS}
 
 
 def _of_whole(properties: Mapping[str, Any]) -> Iterator[Diagnostic]:

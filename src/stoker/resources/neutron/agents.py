@@ -18,20 +18,20 @@ def hosted_by(
 
     def place(call: Call) -> None:
         network, object_id = call.cloud.network, call.object_id
-        given = call.properties.get(property_name) or []
-        wanted = {given} if isinstance(given, str) else set(given)
+        agents = call.properties.get(property_name) or []
+        desired = {agents} if isinstance(agents, str) else set(agents)
         answer = send(network, "GET", collection.at(object_id, f"/{hosts}"))
         present = {agent["id"] for agent in answer.get("agents", [])}
-        for agent in sorted(wanted - present):
+        for agent in sorted(desired - present):
             body = {f"{collection.key}_id": object_id}
             send(network, "POST", f"/agents/{agent}/{hosted}", json=body)
-        for agent in sorted(present - wanted):
+        for agent in sorted(present - desired):
             send(network, "DELETE", f"/agents/{agent}/{hosted}/{object_id}")
 
     def present(call: Call) -> str | list[str]:
         answer = send(call.cloud.network, "GET", collection.at(call.object_id, f"/{hosts}"))
         found = sorted(agent["id"] for agent in answer.get("agents", []))
-        given = call.properties[property_name]
-        return given if isinstance(given, str) and found == [given] else found
+        specified = call.properties[property_name]
+        return specified if isinstance(specified, str) and found == [specified] else found
 
     return FollowUpRequest(property_name, place, present)

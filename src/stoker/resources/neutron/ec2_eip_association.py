@@ -111,10 +111,10 @@ class ElasticIpAssociation(ManagedType):
 
 
 def _address(call: Call) -> str:
-    given = call.properties.get("AllocationId")
-    return str(given or address_called(call.cloud, call.properties["EIP"])["id"])
+    allocation_id = call.properties.get("AllocationId")
+    return str(allocation_id or address_called(call.cloud, call.properties["EIP"])["id"])
 
 
 def _port(call: Call) -> str:
-    given = call.properties.get("NetworkInterfaceId")
-    return str(given or port_of(call.cloud, call.properties["InstanceId"]))
+    interface_id = call.properties.get("NetworkInterfaceId")
+    return str(interface_id or port_of(call.cloud, call.properties["InstanceId"]))

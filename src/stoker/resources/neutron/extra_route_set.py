@@ -75,8 +75,8 @@ class ExtraRouteSet(ManagedType):
         """Return the router, if it has all the routes."""
         found = ROUTERS.find(call.cloud, call.properties["router"])
         present = (found or {}).get("routes") or []
-        wanted = _routes(call.properties)
-        complete = bool(wanted) and all(route in present for route in wanted)
+        desired = _routes(call.properties)
+        complete = bool(desired) and all(route in present for route in desired)
         return str(call.properties["router"]) if complete else None
 
     def parts(self, call: Call) -> Collection[str]:
@@ -118,18 +118,18 @@ class ExtraRouteSet(ManagedType):
 
 def _own(call: Call, routes: Iterable[Object]) -> list[Object]:
     """Return the routes that only this resource added."""
-    kept = call.data.get(_BEFORE, ())
-    own = [route for route in routes if route not in kept]
+    before = call.data.get(_BEFORE, ())
+    own = [route for route in routes if route not in before]
     return [route for route in own if route_part(call.object_id, route) not in call.shared]
 
 
 def _routes(properties: Mapping[str, Any]) -> list[Object]:
-    wanted: list[Object] = []
+    routes: list[Object] = []
     for route in properties.get("routes") or []:
         entry = {"destination": route["destination"], "nexthop": route["nexthop"]}
-        if entry not in wanted:
-            wanted.append(entry)
-    return wanted
+        if entry not in routes:
+            routes.append(entry)
+    return routes
 
 
 def _change(call: Call, action: str, router: str, routes: Iterable[Object]) -> None:

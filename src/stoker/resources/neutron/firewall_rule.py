@@ -80,5 +80,5 @@ class FirewallRule(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the fields; no protocol is any."""
-        told = super().properties_of(call, found)
-        return {**told, "protocol": told.get("protocol") or "any"}
+        observed = super().properties_of(call, found)
+        return {**observed, "protocol": observed.get("protocol") or "any"}

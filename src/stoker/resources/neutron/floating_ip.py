@@ -17,7 +17,7 @@ from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.properties import Attribute, Interruption, Type
 from stoker.schema.resource_type import Call
-from stoker.schema.resource_type.neighbours import given
+from stoker.schema.resource_type.neighbours import first_value
 from stoker.schema.support import deprecated, hidden, since
 
 _ASSOCIATED = frozenset({"port_id", "fixed_ip_address"})
@@ -100,7 +100,7 @@ class FloatingIP(RestResource):
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
         """Return the external subnets, routers and interfaces between the address and its port."""
-        network = given(properties, "floating_network", "floating_network_id")
+        network = first_value(properties, "floating_network", "floating_network_id")
         return frozenset(
             subnets_of(network, others)
             | gateways_to(network, others)

@@ -82,8 +82,8 @@ class FloatingIPAssociation(ManagedType):
         found = FLOATING_IPS.find(call.cloud, call.object_id.partition(":")[0])
         if found is None or not found.get("port_id"):
             return None
-        told = {name: found.get(name) for name in ("port_id", "fixed_ip_address")}
-        return {"floatingip_id": found["id"], **told}
+        observed = {name: found.get(name) for name in ("port_id", "fixed_ip_address")}
+        return {"floatingip_id": found["id"], **observed}
 
     def check(self, call: Call) -> Outcome:
         """Check that the address is still associated with the port."""

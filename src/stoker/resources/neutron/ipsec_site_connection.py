@@ -99,8 +99,8 @@ class IPsecSiteConnection(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the fields in the words of templates."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         return {
-            **told,
+            **observed,
             "dpd": rename_fields(found.get("dpd") or {}, {v: k for k, v in _DPD.items()}),
         }

@@ -28,17 +28,17 @@ def _present(call: Call) -> list[Object]:
     return [{name: each[name] for name in names if name in each} for each in ports]
 
 
-def _wanted(call: Call) -> list[Object]:
-    given = call.properties.get("connections") or []
-    return [rename_fields(each, {"network": "network_id"}) for each in given]
+def _desired(call: Call) -> list[Object]:
+    connections = call.properties.get("connections") or []
+    return [rename_fields(each, {"network": "network_id"}) for each in connections]
 
 
 def _connect(call: Call) -> None:
-    wanted, present = _wanted(call), _present(call)
+    desired, present = _desired(call), _present(call)
     for each in present:
-        if each not in wanted:
+        if each not in desired:
             _act(call, "disconnect_network", each)
-    for each in wanted:
+    for each in desired:
         if each not in present:
             _act(call, "connect_network", each)
 

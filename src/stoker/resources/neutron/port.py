@@ -21,7 +21,7 @@ from stoker.resources.shared.networks.port_addresses import (
     is_derived,
 )
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
-from stoker.schema.resource_type.neighbours import given
+from stoker.schema.resource_type.neighbours import first_value
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
 # Key of the data: addresses of the port before they were released for a replacement.
@@ -89,19 +89,19 @@ class Port(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties of the port. The device is included only if the user gave it."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         for name in ("device_id", "device_owner"):
             if not call.properties.get(name):
-                told.pop(name, None)
+                observed.pop(name, None)
         groups = call.properties.get("security_groups")
         if groups is not None:
-            told["security_groups"] = named_groups(call.cloud, groups, found["security_groups"])
+            observed["security_groups"] = named_groups(call.cloud, groups, found["security_groups"])
         addresses = [entry for entry in found["fixed_ips"] if not is_derived(entry["ip_address"])]
-        told["no_fixed_ips"] = not addresses
-        told["fixed_ips"] = [
+        observed["no_fixed_ips"] = not addresses
+        observed["fixed_ips"] = [
             {"subnet": entry["subnet_id"], "ip_address": entry["ip_address"]} for entry in addresses
         ]
-        return told
+        return observed
 
     def needs_replacement(self, call: Call) -> bool:
         """Return whether the replacement policy asks for a new port at every change."""
@@ -155,11 +155,11 @@ class Port(RestResource):
     ) -> frozenset[str]:
         """Return the subnets of the port's network, since the port gets an address from one of
         them."""
-        return frozenset(subnets_of(given(properties, "network", "network_id"), others))
+        return frozenset(subnets_of(first_value(properties, "network", "network_id"), others))
 
     def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
         """Return the addresses in ``fixed_ips``."""
-        network = given(properties, "network", "network_id")
+        network = first_value(properties, "network", "network_id")
         return [
             (("fixed_ips", index, "ip_address"), network, entry.get("ip_address"))
             for index, entry in records_in(properties.get("fixed_ips"))
@@ -170,7 +170,7 @@ def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:
     """Return the requested addresses; None if the service is to choose."""
     if properties.get("no_fixed_ips"):
         return []
-    wanted = properties.get("fixed_ips")
-    if not wanted:
+    desired = properties.get("fixed_ips")
+    if not desired:
         return None
-    return [rename_fields(entry, {"subnet": "subnet_id"}) for entry in wanted]
+    return [rename_fields(entry, {"subnet": "subnet_id"}) for entry in desired]

@@ -45,9 +45,9 @@ class PortChain(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, with given parameters only, since the service adds others."""
-        told = super().properties_of(call, found)
-        given = call.properties["chain_parameters"] or {}
-        told["chain_parameters"] = {
-            name: value for name, value in told["chain_parameters"].items() if name in given
+        observed = super().properties_of(call, found)
+        specified = call.properties["chain_parameters"] or {}
+        observed["chain_parameters"] = {
+            name: value for name, value in observed["chain_parameters"].items() if name in specified
         }
-        return told
+        return observed

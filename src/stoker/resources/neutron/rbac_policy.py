@@ -58,12 +58,12 @@ class RBACPolicy(MakesWay, RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, with the object by the user's name for it if they match."""
-        told = super().properties_of(call, found)
-        given, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
+        observed = super().properties_of(call, found)
+        object_id, kind = call.properties["object_id"], KINDS["network", found["object_type"]]
         with suppress(LookupFailedError):
-            if given != told["object_id"] == find_id(call.cloud, kind, given):
-                told["object_id"] = given
-        return told
+            if object_id != observed["object_id"] == find_id(call.cloud, kind, object_id):
+                observed["object_id"] = object_id
+        return observed
 
     def parts(self, call: Call) -> Collection[str]:
         """Return the policy as shared part.
@@ -74,10 +74,10 @@ class RBACPolicy(MakesWay, RestResource):
 
     def find(self, call: Call) -> str | None:
         """Return the policy that grants the project the same access to the object."""
-        wanted = self.creation_body(call)
-        listed = RBAC_POLICIES.select(call.cloud, object_id=wanted["object_id"])
+        desired = self.creation_body(call)
+        listed = RBAC_POLICIES.select(call.cloud, object_id=desired["object_id"])
         for item in listed:
-            if _identity(item) == _identity(wanted):
+            if _identity(item) == _identity(desired):
                 return str(item["id"])
         return None
 

@@ -108,9 +108,9 @@ class Router(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the router's fields, with the gateway in the form of properties."""
-        told = super().properties_of(call, found)
-        told["external_gateway_info"] = _told(found.get("external_gateway_info") or {})
-        return told
+        observed = super().properties_of(call, found)
+        observed["external_gateway_info"] = _gateway_info(found.get("external_gateway_info") or {})
+        return observed
 
     def changed_fields(self, call: Call) -> Object:
         """Return the fields that an update sends; a removed gateway is cleared, unless it is a
@@ -150,13 +150,13 @@ def _gateway(info: Mapping[str, Any]) -> Object:
     return gateway
 
 
-def _told(gateway: Object) -> Object:
+def _gateway_info(gateway: Object) -> Object:
     """Return a gateway in the form of properties."""
     names = {"network_id": "network", "enable_snat": "enable_snat"}
-    told = {own: gateway[field] for field, own in names.items() if field in gateway}
+    info = {own: gateway[field] for field, own in names.items() if field in gateway}
     if "external_fixed_ips" in gateway:
-        told["external_fixed_ips"] = [
+        info["external_fixed_ips"] = [
             {"subnet": entry.get("subnet_id"), "ip_address": entry.get("ip_address")}
             for entry in gateway["external_fixed_ips"]
         ]
-    return told
+    return info

@@ -13,7 +13,7 @@ from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, interfaces_of, subnets_of
 from stoker.resources.neutron.declarations import GATEWAY, gateway_part
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
-from stoker.schema.resource_type.neighbours import given
+from stoker.schema.resource_type.neighbours import first_value
 from stoker.schema.support import Support, SupportStatus, deprecated, hidden
 
 _INFO = "external_gateway_info"
@@ -92,7 +92,7 @@ class RouterGateway(ManagedType):
         self, properties: Mapping[str, Any], others: Others
     ) -> frozenset[str]:
         """Return the interfaces of the router, and the subnets of the external network."""
-        network = given(properties, "network", "network_id")
+        network = first_value(properties, "network", "network_id")
         return frozenset(
             interfaces_of(properties.get("router_id"), others) | subnets_of(network, others)
         )

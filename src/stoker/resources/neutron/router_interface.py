@@ -121,11 +121,11 @@ class RouterInterface(MakesWay, ManagedType):
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that exactly one of subnet and port is given."""
-        given = [name for name in ("subnet", "port") if properties.get(name) is not None]
-        if len(given) == 1:
+        names = [name for name in ("subnet", "port") if properties.get(name) is not None]
+        if len(names) == 1:
             return []
         message = "exactly one of subnet and port must be given"
-        return [Diagnostic("invalid-router-interface", message, tuple(given[1:]))]
+        return [Diagnostic("invalid-router-interface", message, tuple(names[1:]))]
 
 
 def _parts(properties: Mapping[str, Any]) -> tuple[str, str, str]:

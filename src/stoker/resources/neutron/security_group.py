@@ -29,9 +29,9 @@ from stoker.resources.shared.networks.security_group_rules import (
     applied,
     bodies,
     bring_to,
-    noted,
+    own_rules,
     rule_part,
-    told,
+    rules_to_record,
     with_defaults,
 )
 from stoker.schema.resource_type import Call, Outcome
@@ -108,8 +108,10 @@ class SecurityGroup(RestResource):
         """Record the rules to add, then apply the changes."""
         if "rules" not in call.update.changed:
             return super().update(call)
-        wanted, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
-        return noted(call, wanted, before) or applied(call, super().update(call), wanted)
+        desired, before = _bodies(call, call.properties), _bodies(call, call.update.previous)
+        return rules_to_record(call, desired, before) or applied(
+            call, super().update(call), desired
+        )
 
     def parts(self, call: Call) -> Collection[str]:
         """Return the rules as shared parts."""
@@ -125,7 +127,7 @@ class SecurityGroup(RestResource):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties; rules are compared by meaning, and only the group's own."""
         existing = found.get("security_group_rules") or []
-        return {**super().properties_of(call, found), "rules": told(call, existing)}
+        return {**super().properties_of(call, found), "rules": own_rules(call, existing)}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that the name is not "default", and that each rule has at most one remote."""

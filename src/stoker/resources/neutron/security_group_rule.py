@@ -64,11 +64,11 @@ class SecurityGroupRule(MakesWay, RestResource):
 
     def find(self, call: Call) -> str | None:
         """Return the rule with the same meaning in the group."""
-        wanted: Object = self.fields(call.properties)
+        desired: Object = self.fields(call.properties)
         existing = SECURITY_GROUP_RULES.select(
-            call.cloud, security_group_id=wanted["security_group_id"]
+            call.cloud, security_group_id=desired["security_group_id"]
         )
-        matches = [rule for rule in existing if meaning(rule) == meaning(wanted)]
+        matches = [rule for rule in existing if meaning(rule) == meaning(desired)]
         return str(matches[0]["id"]) if matches else None
 
     def parts(self, call: Call) -> Collection[str]:

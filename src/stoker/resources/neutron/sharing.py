@@ -47,10 +47,10 @@ def _shared_with_all(object_id: str) -> str:
     return policy_part(grant)
 
 
-def without_granted_sharing(call: Call, told: Object) -> dict[str, Any]:
+def without_granted_sharing(call: Call, observed: Object) -> dict[str, Any]:
     """Return the properties without ``shared`` if only policies share the object."""
-    if not told.get("shared") or call.properties.get("shared"):
-        return told
+    if not observed.get("shared") or call.properties.get("shared"):
+        return observed
     policies = RBAC_POLICIES.select(call.cloud, object_id=call.object_id)
     granted = any(policy.get("action") == "access_as_shared" for policy in policies)
-    return {name: value for name, value in told.items() if not granted or name != "shared"}
+    return {name: value for name, value in observed.items() if not granted or name != "shared"}

@@ -105,8 +105,8 @@ class Subnet(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties. The prefix length is part of the range."""
-        told = super().properties_of(call, found)
-        return {**told, "prefixlen": ip_network(found["cidr"]).prefixlen}
+        observed = super().properties_of(call, found)
+        return {**observed, "prefixlen": ip_network(found["cidr"]).prefixlen}
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that either a CIDR or a pool is given, and that IPv6 modes are only given for

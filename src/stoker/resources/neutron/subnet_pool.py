@@ -71,16 +71,16 @@ class SubnetPool(RestResource):
 
         Neutron joins adjacent prefixes. Prefixes with the same addresses count as equal.
         """
-        told = without_granted_sharing(call, super().properties_of(call, found))
-        given = call.properties["prefixes"]
-        if _joined(given) == _joined(told["prefixes"]):
-            told["prefixes"] = given
-        return told
+        observed = without_granted_sharing(call, super().properties_of(call, found))
+        prefixes = call.properties["prefixes"]
+        if _joined(prefixes) == _joined(observed["prefixes"]):
+            observed["prefixes"] = prefixes
+        return observed
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that the prefix lengths are in ascending order."""
-        given = [(name, properties.get(name)) for name in _ORDER]
-        known = [(name, value) for name, value in given if isinstance(value, int)]
+        lengths = [(name, properties.get(name)) for name in _ORDER]
+        known = [(name, value) for name, value in lengths if isinstance(value, int)]
         return [
             Diagnostic("invalid-subnet-pool", f"{low} is greater than {high}", (low,))
             for (low, below), (high, above) in pairwise(known)

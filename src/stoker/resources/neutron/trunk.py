@@ -72,12 +72,12 @@ class Trunk(RestResource):
     def update(self, call: Call) -> Outcome:
         """Update the fields, then remove and add sub-ports."""
         if "sub_ports" in call.update.changed:
-            wanted = self.fields(call.properties).get("sub_ports") or []
+            desired = self.fields(call.properties).get("sub_ports") or []
             trunk = _TRUNKS.get(call.cloud, call.object_id)
             _enable(call, trunk)
             present = trunk.get("sub_ports") or []
-            old = [{"port_id": each["port_id"]} for each in present if each not in wanted]
-            new = [each for each in wanted if each not in present]
+            old = [{"port_id": each["port_id"]} for each in present if each not in desired]
+            new = [each for each in desired if each not in present]
             for action, ports in (("remove_subports", old), ("add_subports", new)):
                 if ports:
                     path = _TRUNKS.at(call.object_id, f"/{action}")
@@ -94,12 +94,15 @@ class Trunk(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, with the sub-ports in the format of templates."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         back = {field: name for name, field in _WIRE.items()}
         ports = [rename_fields(each, back) for each in found.get("sub_ports") or ()]
-        given = [each["port"] for each in call.properties.get("sub_ports") or ()]
-        order = {port: place for place, port in enumerate(given)}
-        return {**told, "sub_ports": sorted(ports, key=lambda e: order.get(e["port"], len(order)))}
+        ports_in_order = [each["port"] for each in call.properties.get("sub_ports") or ()]
+        order = {port: place for place, port in enumerate(ports_in_order)}
+        return {
+            **observed,
+            "sub_ports": sorted(ports, key=lambda e: order.get(e["port"], len(order))),
+        }
 
 
 def _enable(call: Call, trunk: Object) -> None:

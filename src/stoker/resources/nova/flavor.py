@@ -34,13 +34,13 @@ def _specs_at(call: Call) -> str:
 
 
 def _set_specs(call: Call) -> None:
-    wanted = as_texts(call.properties.get("extra_specs"))
+    desired = as_texts(call.properties.get("extra_specs"))
     path, present = _specs_at(call), _specs_of(call)
-    changed = {key: text for key, text in wanted.items() if present.get(key) != text}
+    changed = {key: text for key, text in desired.items() if present.get(key) != text}
     if changed:
         send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
     for key in call.update.previous.get("extra_specs") or {}:
-        if key not in wanted and key in present:
+        if key not in desired and key in present:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
 
 
@@ -50,11 +50,11 @@ def _access_of(call: Call) -> list[str]:
 
 
 def _set_access(call: Call) -> None:
-    wanted = set(call.properties.get("tenants") or [])
+    desired = set(call.properties.get("tenants") or [])
     before = set(call.update.previous.get("tenants") or [])
     for action, projects in (
-        ("addTenantAccess", wanted - before),
-        ("removeTenantAccess", before - wanted),
+        ("addTenantAccess", desired - before),
+        ("removeTenantAccess", before - desired),
     ):
         for project in sorted(projects):
             body = {action: {"tenant": project}}

@@ -31,19 +31,19 @@ def _hosts_of(call: Call) -> list[str]:
 
 
 def _set_hosts(call: Call) -> None:
-    wanted, present = call.properties.get("hosts") or [], _hosts_of(call)
-    for host in wanted:
+    desired, present = call.properties.get("hosts") or [], _hosts_of(call)
+    for host in desired:
         if host not in present:
             _act(call, {"add_host": {"host": host}})
     for host in present:
-        if host not in wanted:
+        if host not in desired:
             _act(call, {"remove_host": {"host": host}})
 
 
 def _set_metadata(call: Call) -> None:
-    wanted = as_texts(call.properties.get("metadata"))
-    gone = dict.fromkeys((call.update.previous.get("metadata") or {}).keys() - wanted.keys())
-    _act(call, {"set_metadata": {"metadata": {**wanted, **gone}}})
+    desired = as_texts(call.properties.get("metadata"))
+    gone = dict.fromkeys((call.update.previous.get("metadata") or {}).keys() - desired.keys())
+    _act(call, {"set_metadata": {"metadata": {**desired, **gone}}})
 
 
 class HostAggregate(RestResource):
@@ -73,10 +73,10 @@ class HostAggregate(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties of the aggregate. Nova repeats the zone in the metadata."""
-        told = super().properties_of(call, found)
-        metadata = told.get("metadata") or {}
+        observed = super().properties_of(call, found)
+        metadata = observed.get("metadata") or {}
         rest = {key: value for key, value in metadata.items() if key != _ZONE}
-        return {**told, "metadata": rest}
+        return {**observed, "metadata": rest}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """List all aggregates. Nova cannot filter them by name."""

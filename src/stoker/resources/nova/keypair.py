@@ -135,8 +135,8 @@ class KeyPair(ManagedType):
             self._send(call, key)
         elif _key_of(str(found.get("public_key", ""))) != _key_of(key):
             return Failed(f"another key pair {call.object_id} exists by now")
-        kept = {name: value for name, value in call.data.items() if name != _RELEASED}
-        return Done(data=kept)
+        data = {name: value for name, value in call.data.items() if name != _RELEASED}
+        return Done(data=data)
 
     def find(self, call: Call) -> str | None:
         """Return the pair with the physical name, if it has the key that this call would send."""
@@ -161,11 +161,11 @@ class KeyPair(ManagedType):
         found = _pair(call, call.object_id)
         if found is None:
             return None
-        told = {"name": found["name"], "public_key": found.get("public_key", "")}
-        if _key_of(told["public_key"]) == _key_of(_public_key(call) or ""):
-            told["public_key"] = _public_key(call)
+        observed = {"name": found["name"], "public_key": found.get("public_key", "")}
+        if _key_of(observed["public_key"]) == _key_of(_public_key(call) or ""):
+            observed["public_key"] = _public_key(call)
         fields = (("type", "type"), ("user", "user_id"))
-        return {**told, **{name: found[field] for name, field in fields if field in found}}
+        return {**observed, **{name: found[field] for name, field in fields if field in found}}
 
     def expected(self, call: Call) -> Mapping[str, Any]:
         """Return the properties, with the generated key if none was given."""

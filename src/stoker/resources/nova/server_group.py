@@ -49,8 +49,8 @@ class ServerGroup(RestResource):
 
     def candidates(self, call: Call) -> list[Object]:
         """Return the groups with the same name and policies."""
-        wanted = set(call.properties.get("policies") or ())
-        return [item for item in super().candidates(call) if wanted & _policies_of(item)]
+        desired = set(call.properties.get("policies") or ())
+        return [item for item in super().candidates(call) if desired & _policies_of(item)]
 
     def creation_body(self, call: Call) -> Object:
         """Return the request body. Rules need the newer format, which has a single policy."""
@@ -67,10 +67,10 @@ class ServerGroup(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties of the group, from either format."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         if "policy" in found:
-            told["policies"] = [found["policy"]]
-        return told
+            observed["policies"] = [found["policy"]]
+        return observed
 
     def attributes_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return no attributes; there is only ``show``."""

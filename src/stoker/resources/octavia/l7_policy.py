@@ -52,11 +52,11 @@ class L7Policy(Balanced):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties. A position beyond the last policy becomes the next free one."""
-        told = super().properties_of(call, found)
-        given, live = call.properties.get("position"), found.get("position")
-        if given is not None and live is not None and live < given:
-            told["position"] = given
-        return told
+        observed = super().properties_of(call, found)
+        position, live = call.properties.get("position"), found.get("position")
+        if position is not None and live is not None and live < position:
+            observed["position"] = position
+        return observed
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that each action has its target."""

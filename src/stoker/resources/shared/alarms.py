@@ -120,25 +120,25 @@ class MetricAlarm(ManagedType):
 
     def rule(self, call: Call) -> WatchRule:
         """Return the watch rule for the engine."""
-        wanted = call.properties
+        desired = call.properties
         return WatchRule(
-            namespace=wanted["Namespace"],
-            metric=wanted["MetricName"],
+            namespace=desired["Namespace"],
+            metric=desired["MetricName"],
             dimensions={
-                str(entry["Name"]): str(entry["Value"]) for entry in wanted["Dimensions"] or ()
+                str(entry["Name"]): str(entry["Value"]) for entry in desired["Dimensions"] or ()
             },
-            period=int(float(wanted["Period"])),
-            periods=int(float(wanted["EvaluationPeriods"])),
-            statistic=wanted["Statistic"],
-            comparison=wanted["ComparisonOperator"],
-            threshold=float(wanted["Threshold"]),
+            period=int(float(desired["Period"])),
+            periods=int(float(desired["EvaluationPeriods"])),
+            statistic=desired["Statistic"],
+            comparison=desired["ComparisonOperator"],
+            threshold=float(desired["Threshold"]),
             actions={
-                WatchState.ALARM: wanted["AlarmActions"] or (),
-                WatchState.NORMAL: wanted["OKActions"] or (),
-                WatchState.NODATA: wanted["InsufficientDataActions"] or (),
+                WatchState.ALARM: desired["AlarmActions"] or (),
+                WatchState.NORMAL: desired["OKActions"] or (),
+                WatchState.NODATA: desired["InsufficientDataActions"] or (),
             },
-            description=wanted["AlarmDescription"] or "",
-            unit=wanted["Units"],
+            description=desired["AlarmDescription"] or "",
+            unit=desired["Units"],
         )
 
 

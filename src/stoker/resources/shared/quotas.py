@@ -60,7 +60,7 @@ class ProjectQuota(ManagedType):
     def find(self, call: Call) -> str | None:
         """Return the limits, if they have the desired values."""
         found = self._present(call)
-        return call.physical_name if self._wanted(call).items() <= found.items() else None
+        return call.physical_name if self._desired(call).items() <= found.items() else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the limits as the service reports them."""
@@ -70,15 +70,15 @@ class ProjectQuota(ManagedType):
         """Return the limits that are in force."""
         found = self._present(call)
         names = {name: self.field_names.get(name, name) for name in self.properties}
-        told = {name: found[field] for name, field in names.items() if field in found}
-        return {**told, "project": call.properties["project"]}
+        observed = {name: found[field] for name, field in names.items() if field in found}
+        return {**observed, "project": call.properties["project"]}
 
     def check(self, call: Call) -> Outcome:
         """Check that the service still accepts the project."""
         self._present(call)
         return Done()
 
-    def _wanted(self, call: Call) -> Object:
+    def _desired(self, call: Call) -> Object:
         return {
             self.field_names.get(name, name): value
             for name, value in call.properties.items()
@@ -90,7 +90,7 @@ class ProjectQuota(ManagedType):
         return dict(answer.get(self.key) or {})
 
     def _set(self, call: Call) -> None:
-        self._ask(call, "PUT", json={self.key: self._wanted(call)})
+        self._ask(call, "PUT", json={self.key: self._desired(call)})
 
     def _ask(self, call: Call, method: str, **more: Any) -> Object:
         path = f"{self.path}/{call.properties['project']}"

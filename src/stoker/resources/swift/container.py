@@ -53,8 +53,8 @@ class Container(ObjectContainer):
     def headers(self, properties: Mapping[str, Any], call: Call) -> dict[str, str]:
         """Return the headers for access lists and metadata."""
         metadata = as_texts(properties.get("X-Container-Meta"))
-        told = {f"X-Container-Meta-{key}": text for key, text in metadata.items()}
+        headers = {f"X-Container-Meta-{key}": text for key, text in metadata.items()}
         for name in ("X-Container-Read", "X-Container-Write"):
             if properties.get(name):
-                told[name] = properties[name]
-        return told
+                headers[name] = properties[name]
+        return headers

@@ -83,15 +83,15 @@ def _listed(call: Call, kind: str) -> list[Object]:
 
 def _set(call: Call, kind: str, body: Any) -> None:
     path = INSTANCES.at(call.object_id, f"/{kind}")
-    wanted = {each["name"]: each for each in call.properties.get(kind) or ()}
+    desired = {each["name"]: each for each in call.properties.get(kind) or ()}
     before = {each["name"]: each for each in call.update.previous.get(kind) or ()}
     present = {each["name"] for each in _listed(call, kind)}
     for name, entry in before.items():
-        if name in present and wanted.get(name) != entry:
+        if name in present and desired.get(name) != entry:
             with gone_is_fine():
                 INSTANCES.ask(call.cloud, "DELETE", f"{path}/{quote(name, safe='')}")
             present.discard(name)
-    made = [body(entry) for name, entry in wanted.items() if name not in present]
+    made = [body(entry) for name, entry in desired.items() if name not in present]
     if made:
         INSTANCES.ask(call.cloud, "POST", path, json={kind: made})
 

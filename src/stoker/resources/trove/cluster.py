@@ -106,8 +106,8 @@ class TroveCluster(RestResource):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the name and the type of the database."""
         store = found.get("datastore") or {}
-        told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
-        return {**told, "name": found.get("name")}
+        observed = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
+        return {**observed, "name": found.get("name")}
 
     def listed(self, call: Call, like: Mapping[str, Any]) -> list[Object]:
         """List all clusters. Trove cannot filter them by name."""

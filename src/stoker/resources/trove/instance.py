@@ -163,9 +163,9 @@ class TroveInstance(RestResource):
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the name, the flavor, the size, and the type of the database."""
         store = found.get("datastore") or {}
-        told = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
+        observed = {f"datastore_{name}": store.get(name) for name in ("type", "version")}
         return {
-            **told,
+            **observed,
             "name": found.get("name"),
             "flavor": (found.get("flavor") or {}).get("id"),
             "size": (found.get("volume") or {}).get("size"),

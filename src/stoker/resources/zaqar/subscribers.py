@@ -53,9 +53,9 @@ class Subscriber(RestResource):
 
     def candidates(self, call: Call) -> list[Object]:
         """Return the subscription of the same subscriber. Zaqar cannot filter the list."""
-        wanted = self.creation_body(call)["subscriber"]
+        desired = self.creation_body(call)["subscriber"]
         listed = self.of(call).select(call.cloud)
-        return [item for item in listed if item.get("subscriber") == wanted]
+        return [item for item in listed if item.get("subscriber") == desired]
 
     def changed_fields(self, call: Call) -> Object:
         """Return all fields, since Zaqar resets omitted ones to their defaults."""
@@ -63,5 +63,5 @@ class Subscriber(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties; options that were not given are omitted."""
-        told: Mapping[str, Any] = super().properties_of(call, found)
-        return {**told, "options": found.get("options") or None}
+        observed: Mapping[str, Any] = super().properties_of(call, found)
+        return {**observed, "options": found.get("options") or None}

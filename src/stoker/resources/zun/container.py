@@ -40,13 +40,13 @@ def _is_in(net: Mapping[str, Any], addresses: Mapping[str, Any]) -> bool:
 def _plug(call: Call) -> None:
     """Detach networks that are not wanted, and attach new ones. A create sends its networks."""
     before = _nets(call.update.previous.get("networks") or ())
-    wanted = _nets(call.properties.get("networks") or ())
+    desired = _nets(call.properties.get("networks") or ())
     if not call.update.changed:
         return
     live = _CONTAINERS.get(call.cloud, call.object_id).get("addresses") or {}
     # A repeated request would be refused after a lost response, so compare first.
-    gone = [each for each in before if each not in wanted and _is_in(each, live)]
-    new = [each for each in wanted if each not in before and not _is_in(each, live)]
+    gone = [each for each in before if each not in desired and _is_in(each, live)]
+    new = [each for each in desired if each not in before and not _is_in(each, live)]
     for action, nets in (("network_detach", gone), ("network_attach", new)):
         for net in nets:
             query = "&".join(f"{name}={value}" for name, value in net.items())
@@ -141,9 +141,11 @@ class Container(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the live properties, in the form in which they were given."""
-        told = {name: found.get(name) for name in ("name", "image", "cpu", "labels", "environment")}
+        observed = {
+            name: found.get(name) for name in ("name", "image", "cpu", "labels", "environment")
+        }
         memory = found.get("memory")
-        return {**told, "memory": None if memory is None else int(str(memory).rstrip("Mmi"))}
+        return {**observed, "memory": None if memory is None else int(str(memory).rstrip("Mmi"))}
 
     def delete(self, call: Call) -> Outcome:
         """Stop the container, then delete it."""

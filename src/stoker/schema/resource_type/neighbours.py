@@ -51,12 +51,12 @@ class Neighbours(Mapping[str, Neighbour]):
         if index is None:
             index = self._by_value[type_name, properties] = {}
             for name in self.of_type(type_name):
-                found = given(self._resources[name][1], *properties)
+                found = first_value(self._resources[name][1], *properties)
                 if isinstance(found, str | Unknown):
                     index.setdefault(found, set()).add(name)
         return index.get(value, set()) if isinstance(value, str | Unknown) else set()
 
 
-def given(properties: Mapping[str, Any], *names: str) -> Any:
+def first_value(properties: Mapping[str, Any], *names: str) -> Any:
     """The value of a property under its name or one of its old names; None when absent."""
     return next((properties[name] for name in names if properties.get(name) is not None), None)

@@ -33,10 +33,10 @@ def _deleted_stacks(*conditions: sa.ColumnElement[bool]) -> sa.Select[tuple[str]
     A nested stack stays while a snapshot of a stack above it may restore it.
     """
     stacks, parts = tables.stacks.c, tables.snapshot_parts.c
-    kept = sa.exists().where(parts.nested_id == stacks.id)
+    is_nested = sa.exists().where(parts.nested_id == stacks.id)
     return (
         sa.select(stacks.id)
-        .where(stacks.deleted_at < _BEFORE, ~kept, *conditions)
+        .where(stacks.deleted_at < _BEFORE, ~is_nested, *conditions)
         .order_by(stacks.deleted_at)
         .limit(STACKS_AT_ONCE)
     )

@@ -73,7 +73,7 @@ class Reencryption:
         """Return whether texts of earlier keys may be left, as far as this process knows."""
         return self._for == self._cipher.newest and self._place < len(PLACES)
 
-    async def bite(self) -> bool:
+    async def step(self) -> bool:
         """Process some more rows; return whether any are left. Raises StoreError."""
         if self._for != self._cipher.newest:  # other keys: start again
             done = await self._runner.read(self._noted)
@@ -82,7 +82,7 @@ class Reencryption:
         if self._place == len(PLACES):
             return False
         place, key = PLACES[self._place], self._for
-        changes, after = await self._runner.read(lambda: self._look(place, self._after))
+        changes, after = await self._runner.read(lambda: self._read_batch(place, self._after))
         last = after is None and self._place + 1 == len(PLACES)
         if changes or last:
             await self._runner.write(lambda: self._write(place, changes, key if last else None))
@@ -98,7 +98,7 @@ class Reencryption:
         """Return the id of the newest key."""
         return self._cipher.newest
 
-    def _look(self, place: _Place, after: Any) -> tuple[list[_Renewed], Any]:
+    def _read_batch(self, place: _Place, after: Any) -> tuple[list[_Renewed], Any]:
         """Return the changes of the rows after one, and the last row, if there are more."""
         select = sa.select(place.key, *place.columns).order_by(place.key).limit(place.at_once)
         if after is not None:

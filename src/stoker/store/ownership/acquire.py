@@ -15,7 +15,14 @@ import sqlalchemy as sa
 from msgspec import Struct
 
 from stoker.engine.model.interfaces import COUNTED_AT_ONCE, FencedError
-from stoker.engine.model.records import AcquiredStack, Input, Open, Operation, Stack, foremost
+from stoker.engine.model.records import (
+    AcquiredStack,
+    Input,
+    Open,
+    Operation,
+    Stack,
+    current_operation,
+)
 from stoker.engine.model.storage.changes import Change, records_of
 from stoker.store.read import queries, reads
 from stoker.store.schema.tables import events, stacks
@@ -24,10 +31,10 @@ from stoker.store.sql.compiled import RowsOf, prepared
 from stoker.store.sql.encryption import Cipher
 
 _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
-_FOREMOST: sa.BindParameter[str | None] = sa.bindparam("foremost", None, sa.String)
+_OPERATION: sa.BindParameter[str | None] = sa.bindparam("operation", None, sa.String)
 
 
-def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]) -> Any:
+def _taking(stack: sa.ColumnElement[str], operation_id: sa.ColumnElement[str | None]) -> Any:
     # Signals arrive even if no engine drives the stack.
     last = (
         sa.select(events.c.number)
@@ -38,7 +45,7 @@ def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]
     )
     counted = stacks.c.take_ups
     in_vain = sa.and_(
-        stacks.c.taken_for == foremost,
+        stacks.c.taken_for == operation_id,
         sa.func.coalesce(stacks.c.taken_event, 0) == sa.func.coalesce(last, 0),
     )
     # In one statement, so that two concurrent acquisitions get different fencing tokens.
@@ -53,7 +60,7 @@ def _taking(stack: sa.ColumnElement[str], foremost: sa.ColumnElement[str | None]
                 (counted < COUNTED_AT_ONCE, counted + 1),
                 else_=counted,
             ),
-            taken_for=foremost,
+            taken_for=operation_id,
             taken_event=last,
         )
     )
@@ -64,14 +71,14 @@ def _taking_all() -> Any:
 
     All transactions lock them in the order of their ids.
     """
-    lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "foremost"))
-    given = sa.func.unnest(*lists).table_valued("stack", "foremost").render_derived("given")
-    held = sa.select(given).join(stacks, stacks.c.id == given.c.stack).order_by(stacks.c.id)
+    lists = (sa.bindparam(name, None, sa.ARRAY(sa.Text)) for name in ("stack", "operation"))
+    listed = sa.func.unnest(*lists).table_valued("stack", "operation").render_derived("given")
+    held = sa.select(listed).join(stacks, stacks.c.id == listed.c.stack).order_by(stacks.c.id)
     locked = held.with_for_update(of=stacks).subquery("locked")
-    return _taking(locked.c.stack, locked.c.foremost)
+    return _taking(locked.c.stack, locked.c.operation)
 
 
-_TAKE, _TAKE_ALL = _taking(_STACK, _FOREMOST), _taking_all()
+_TAKE, _TAKE_ALL = _taking(_STACK, _OPERATION), _taking_all()
 _TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
 
 
@@ -104,13 +111,13 @@ def take(
     A higher token of another stack would disturb those that rely on its rest.
     """
     queues = queries.QUEUE.find(connection, set(stack_ids))
-    wanted = [stack_id for stack_id in sorted(queues) if queues[stack_id]]
-    if not wanted:
+    busy_ids = [stack_id for stack_id in sorted(queues) if queues[stack_id]]
+    if not busy_ids:
         return {}
-    named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in wanted]
+    named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in busy_ids]
     _raise_tokens(connection, named)
     # The tokens cannot have risen since: this transaction has locked the rows.
-    found = [row for some in _TAKEN.find(connection, wanted).values() for row in some]
+    found = [row for some in _TAKEN.find(connection, busy_ids).values() for row in some]
     stacks_ = [rows.to_stack(row, cipher, None) for row in found]
     new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
     first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
@@ -125,16 +132,16 @@ def _first_operations(
     A separate read of those raises an error with the reason.
     """
     operations = reads.OPERATION.find(connection, ids)
-    given = [row for some in operations.values() for row in some]
-    wanted = reads.INPUT.find(connection, {row["input_id"] for row in given} - {None})
+    found = [row for some in operations.values() for row in some]
+    inputs = reads.INPUT.find(connection, {row["input_id"] for row in found} - {None})
     contents: Mapping[str, Any] = {}
     with contextlib.suppress(Exception):
-        every = [row for some in wanted.values() for row in some]
+        every = [row for some in inputs.values() for row in some]
         contents = reads.contents_of(connection, every, cipher)
     first = {}
-    for row in given:
+    for row in found:
         with contextlib.suppress(Exception):
-            some = wanted.get(row["input_id"], ())
+            some = inputs.get(row["input_id"], ())
             reached = [rows.to_input(each, contents, cipher) for each in some]
             first[row["stack_id"]] = rows.to_operation(row, cipher), next(iter(reached), None)
     return first
@@ -145,13 +152,13 @@ def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | Non
     if connection.dialect.name == "sqlite":
         prepared(connection, _TAKE).execute(connection, *named)
     else:
-        lists = {name: [each[name] for each in named] for name in ("stack", "foremost")}
+        lists = {name: [each[name] for each in named] for name in ("stack", "operation")}
         prepared(connection, _TAKE_ALL).execute(connection, lists)
 
 
 def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:
-    first = foremost(open_)
-    return {"stack": stack_id, "foremost": None if first is None else first.id}
+    first = current_operation(open_)
+    return {"stack": stack_id, "operation": None if first is None else first.id}
 
 
 def count(connection: sa.Connection, stack: Stack) -> None:
@@ -164,7 +171,7 @@ def forget(connection: sa.Connection, stack: Stack) -> None:
     _set(connection, stack, take_ups=0)
 
 
-def hand_over(connection: sa.Connection, stack: Stack) -> None:
+def release(connection: sa.Connection, stack: Stack) -> None:
     """Release the stack after driving without failure. Raises FencedError."""
     _set(connection, stack, take_ups=0, handed_over=stack.fencing_token)
 

@@ -22,7 +22,7 @@ class Members:
         self.engines = SqlEngines(database, runner)
         self.clock = ServerClock(database)
         self.clock.measure()
-        self.duties = SessionLock(database, (Lock.DUTIES,))
+        self.leader_lock = SessionLock(database, (Lock.DUTIES,))
         self.conninfo = conninfo_of(database.url)
 
     async def measure(self) -> None:

@@ -41,7 +41,7 @@ class SqlEngines:
         self._engine = for_writing(engine)
         self._runner = runner
 
-    async def tell(self, own: EngineRecord) -> None:
+    async def report(self, own: EngineRecord) -> None:
         """Record that the engine is up."""
         values = {
             "id": own.id,
@@ -53,8 +53,8 @@ class SqlEngines:
         mine = engines.c.id == own.id
 
         def write(connection: sa.Connection) -> None:
-            told = {"updated_at": own.updated_at}
-            if connection.execute(engines.update().where(mine).values(told)).rowcount == 0:
+            changes = {"updated_at": own.updated_at}
+            if connection.execute(engines.update().where(mine).values(changes)).rowcount == 0:
                 connection.execute(engines.insert(), values)
 
         await self._runner.write(lambda: in_transaction(self._engine, write))

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from stoker.engine.model.records import Event, Stack
 from stoker.engine.model.stack_records.watches import WatchDefinition
 from stoker.engine.model.storage.changes import Change, records_of
-from stoker.engine.model.storage.turns import TurnQueue, news_of
+from stoker.engine.model.storage.turns import TurnQueue, notification_of
 from stoker.store.ownership.fair_share import FairShares
 from stoker.store.schema.jobs import QUEUE, TASK
 from stoker.store.schema.tables import OPEN
@@ -80,22 +80,24 @@ _OLDER_ENGINE = sa.text(
 
 
 class SqlTurns(TurnQueue):
-    """Turns in a PostgreSQL; ``teller`` is the name of the notifying process."""
+    """Turns in a PostgreSQL; ``sender`` is the name of the notifying process."""
 
-    def __init__(self, engine: sa.Engine, runner: Runner, shares: FairShares, teller: str) -> None:
+    def __init__(self, engine: sa.Engine, runner: Runner, shares: FairShares, sender: str) -> None:
         self._engine = for_writing(engine)
         self._runner = runner
         self._shares = shares
-        self._teller = teller
+        self._sender = sender
 
     def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
         """Request turns for the written changes, and notify all processes.
 
         ``messages`` states whether there are messages to send.
         """
-        told = [news_of(change) for change in changes]
-        asked = dict.fromkeys(stack_id for news in told for stack_id in news.asked)
-        ended = dict.fromkeys(pair for news in told for pair in news.ended)
+        notifications = [notification_of(change) for change in changes]
+        asked = dict.fromkeys(
+            stack_id for notification in notifications for stack_id in notification.asked
+        )
+        ended = dict.fromkeys(pair for notification in notifications for pair in notification.ended)
         ids = sorted({*asked, *(parent_id for parent_id, _ in ended)})
         if ids:
             stacks = (stack for change in changes for stack in records_of(change, Stack))
@@ -112,7 +114,7 @@ class SqlTurns(TurnQueue):
             lines.append("messages")
         self._notify(connection, lines, events, due=bool(ids))
 
-    def tell(self, connection: sa.Connection, lines: Sequence[str]) -> None:
+    def notify(self, connection: sa.Connection, lines: Sequence[str]) -> None:
         """Notify all processes, in lines of a kind and ids."""
         self._notify(connection, lines)
 
@@ -125,13 +127,15 @@ class SqlTurns(TurnQueue):
         due: bool = False,
     ) -> None:
         """Send lines with the commit; ``due`` states whether some are about turns."""
-        news = [(CHANNEL, f"{self._teller} {line}") for line in lines]
-        news += [(EVENTS, f"{self._teller} {line}") for line in events]
+        notifications = [(CHANNEL, f"{self._sender} {line}") for line in lines]
+        notifications += [(EVENTS, f"{self._sender} {line}") for line in events]
         if due:
-            news.append(_NEW_JOB)
-        if news:
-            channels, told = map(list, zip(*news, strict=True))
-            prepared(connection, _TELL).execute(connection, {"channels": channels, "told": told})
+            notifications.append(_NEW_JOB)
+        if notifications:
+            channels, payloads = map(list, zip(*notifications, strict=True))
+            prepared(connection, _TELL).execute(
+                connection, {"channels": channels, "told": payloads}
+            )
 
     def _defer(
         self,

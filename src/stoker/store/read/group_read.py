@@ -197,14 +197,14 @@ class GroupRead:
     def _together(self, group: _Group) -> list[Verdict]:
         with database_faults():
             try:
-                return self._look(group)
+                return self._read_group(group)
             except sa.exc.DBAPIError as error:
                 if not error.connection_invalidated or not group.is_wanted():
                     raise
                 # The server may have been restarted. The next connection reaches the new one.
-                return self._look(group)
+                return self._read_group(group)
 
-    def _look(self, group: _Group) -> list[Verdict]:
+    def _read_group(self, group: _Group) -> list[Verdict]:
         if not group.entries:
             return []
         owners: dict[RowsOf, set[str]] = {}

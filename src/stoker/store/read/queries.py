@@ -83,15 +83,15 @@ def _filtered(
     columns: Mapping[str, str],
     filters: Mapping[str, Sequence[str]],
 ) -> sa.Select[Any]:
-    for name, wanted in filters.items():
+    for name, allowed in filters.items():
         if name not in columns:
             continue
         column = table.c[columns[name]]
-        values: list[Any] = list(wanted)
+        values: list[Any] = list(allowed)
         if isinstance(column.type, sa.Boolean):
-            values = [str(value).lower() == "true" for value in wanted]
+            values = [str(value).lower() == "true" for value in allowed]
         elif isinstance(column.type, sa.Integer):
-            values = [int(value) for value in wanted if _INTEGER.fullmatch(str(value))]
+            values = [int(value) for value in allowed if _INTEGER.fullmatch(str(value))]
         select = select.where(column.in_(values))
     return select
 

@@ -26,17 +26,17 @@ def put_inputs(connection: sa.Connection, inputs: Sequence[Input], cipher: Ciphe
     """Write new inputs."""
     bodies: dict[str, Callable[[], str]] = {}
     rows, sinks, imports = [], [], []
-    for given in inputs:
-        row, own = to_input_rows(given, cipher)
+    for stack_input in inputs:
+        row, own = to_input_rows(stack_input, cipher)
         rows.append(row)
         bodies |= own
-        for sink in sinks_of(given.environment):
+        for sink in sinks_of(stack_input.environment):
             named = {"type": sink.channel.value, "target": sink.target, "ttl": sink.ttl}
-            sinks.append({"input_id": given.id, **named})
+            sinks.append({"input_id": stack_input.id, **named})
         # The imports of a nested stack belong to the stack around it.
-        if not given.facade:
-            stack = {"input_id": given.id, "stack_id": given.stack_id}
-            imports += [{**stack, "name": name} for name in given.imports]
+        if not stack_input.facade:
+            stack = {"input_id": stack_input.id, "stack_id": stack_input.stack_id}
+            imports += [{**stack, "name": name} for name in stack_input.imports]
     _upsert_contents(connection, bodies)
     _INPUTS.execute(connection, rows)
     _SINKS.execute(connection, sinks)

@@ -43,21 +43,21 @@ class SqlOutbox(Reading, Outbox):
         self._writing = for_writing(engine)
         self._notifies = notifies
         self._listeners: list[Callable[[], None]] = []
-        self.has_news = False  # messages were added, and not announced yet
+        self.has_unannounced = False  # messages were added, and not announced yet
 
-    def listen(self, told: Callable[[], None]) -> None:
-        """Call ``told`` whenever a commit has added messages."""
-        self._listeners.append(told)
+    def listen(self, wake: Callable[[], None]) -> None:
+        """Call ``wake`` whenever a commit has added messages."""
+        self._listeners.append(wake)
 
-    def tell(self) -> None:
+    def announce(self) -> None:
         """Announce added messages."""
-        self.has_news = False
-        self.hear()
+        self.has_unannounced = False
+        self.wake_listeners()
 
-    def hear(self) -> None:
+    def wake_listeners(self) -> None:
         """Handle messages that another process has added."""
-        for told in self._listeners:
-            told()
+        for wake in self._listeners:
+            wake()
 
     async def waiting(
         self, channel: Channel, most: int, resting: Collection[str] = ()
@@ -86,14 +86,14 @@ class SqlOutbox(Reading, Outbox):
         numbers = [message.number for message in messages]
         await self._write(_messages.delete().where(_messages.c.number.in_(numbers)))
 
-    async def trim(self, channel: Channel, kept: int) -> int:
+    async def trim(self, channel: Channel, most: int) -> int:
         """Delete all but the newest messages of a channel; return the number of deleted ones."""
         mine = _messages.c.channel == channel.value
         newest_old = (
             sa.select(_messages.c.number)
             .where(mine)
             .order_by(_messages.c.number.desc())
-            .offset(kept)
+            .offset(most)
             .limit(1)
             .scalar_subquery()
         )
@@ -131,7 +131,7 @@ class SqlOutbox(Reading, Outbox):
         if messages and not self._notifies:
             messages = [each for each in messages if each.channel is not Channel.BUS]
         if messages:
-            self.has_news = True
+            self.has_unannounced = True
             new = [rows.to_row(message, cipher or self._cipher) for message in messages]
             _INSERT.execute(connection, new)
 
@@ -150,12 +150,12 @@ def _to_sinks(connection: sa.Connection, events: Sequence[Event]) -> list[Messag
         .where(_stacks.c.id.in_({event.stack_id for event in events}))
         .order_by(columns.number)
     )
-    wanted: dict[str, list[tuple[str, Sink]]] = {}
+    sinks_of: dict[str, list[tuple[str, Sink]]] = {}
     for stack_id, project_id, type_, target, ttl in connection.execute(select):
         sink = Sink(Channel(type_), target, ttl)
-        wanted.setdefault(stack_id, []).append((project_id, sink))
+        sinks_of.setdefault(stack_id, []).append((project_id, sink))
     return [
         sink_message(project_id, event, sink)
         for event in events
-        for project_id, sink in wanted.get(event.stack_id, ())
+        for project_id, sink in sinks_of.get(event.stack_id, ())
     ]

@@ -56,8 +56,8 @@ class SqlTrusts:
     async def _write(self, change: Callable[[sa.Connection], Result]) -> Result:
         return await in_time(self._runner.write(lambda: in_transaction(self._writing, change)))
 
-    async def _read(self, look: Callable[[sa.Connection], Result]) -> Result:
-        return await in_time(self._runner.read(lambda: in_transaction(self._engine, look)))
+    async def _read(self, query: Callable[[sa.Connection], Result]) -> Result:
+        return await in_time(self._runner.read(lambda: in_transaction(self._engine, query)))
 
     async def trust(self, trust_id: str) -> TrustRecord | None:
         """Return one trust."""
@@ -65,9 +65,9 @@ class SqlTrusts:
         row = await self._read(lambda connection: connection.execute(select).mappings().first())
         return None if row is None else _record(row)
 
-    async def usable_trust(self, wanted: TrustRecord) -> str | None:
+    async def usable_trust(self, desired: TrustRecord) -> str | None:
         """Return the id of a trust with the same rights that is neither replaced nor retired."""
-        return await self._read(lambda connection: _usable(connection, wanted))
+        return await self._read(lambda connection: _usable(connection, desired))
 
     async def add_trust(self, trust: TrustRecord, replaces: str | None) -> str:
         """Record a trust, and that it replaces another one.
@@ -136,7 +136,7 @@ class SqlTrusts:
         turns = self._turns
         if turns is None:
             return False
-        await self._write(lambda connection: turns.tell(connection, [f"trust {trust_id}"]))
+        await self._write(lambda connection: turns.notify(connection, [f"trust {trust_id}"]))
         return True
 
     async def drop_trust(self, trust_id: str) -> None:
@@ -145,14 +145,14 @@ class SqlTrusts:
         await self._write(lambda connection: connection.execute(drop))
 
 
-def _usable(connection: sa.Connection, wanted: TrustRecord) -> str | None:
+def _usable(connection: sa.Connection, desired: TrustRecord) -> str | None:
     select = (
         sa.select(_TRUSTS.c.trust_id)
         .where(
-            _TRUSTS.c.project_id == wanted.project_id,
-            _TRUSTS.c.user_id == wanted.user_id,
-            _TRUSTS.c.trustee_id == wanted.trustee_id,
-            _TRUSTS.c.roles == json.dumps(wanted.roles),
+            _TRUSTS.c.project_id == desired.project_id,
+            _TRUSTS.c.user_id == desired.user_id,
+            _TRUSTS.c.trustee_id == desired.trustee_id,
+            _TRUSTS.c.roles == json.dumps(desired.roles),
             _TRUSTS.c.replaced_by.is_(None),
             _TRUSTS.c.retired.is_(False),
         )

@@ -35,29 +35,29 @@ class Prepared:
         self._text = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
         self._values_of = itemgetter(*self._order) if self._order else None
-        given = frozenset(names or ())
+        parameters = frozenset(names or ())
         self._own = {
             name: own
             for name, own in compiled.params.items()
-            if own is not None and name not in given
+            if own is not None and name not in parameters
         }
         self._columns: tuple[str, ...] | None = None
 
     def execute(self, connection: sa.Connection, *values: Mapping[str, Any]) -> Any:
         """Execute the statement with these values, once with each, and return the result."""
-        given: Iterable[Any] = values
+        complete: Iterable[Any] = values
         if self._own:
-            given = ({**self._own, **row} for row in values)
+            complete = ({**self._own, **row} for row in values)
         rows: list[Any]
         # Without comprehensions: this runs for each row of each commit.
         if self._order is None:
-            rows = list(map(dict, given))
+            rows = list(map(dict, complete))
         elif self._values_of is None:
             rows = [()]
         elif len(self._order) == 1:
-            rows = list(zip(map(self._values_of, given), strict=False))
+            rows = list(zip(map(self._values_of, complete), strict=False))
         else:
-            rows = list(map(self._values_of, given))
+            rows = list(map(self._values_of, complete))
         return connection.exec_driver_sql(self._text, rows)
 
     def rows(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -121,15 +121,15 @@ class InList:
         ``others`` are the statement's own parameters. The rows have the order of the statement,
         on SQLite within each group of values.
         """
-        wanted = sorted(values)
-        if not wanted:
+        keys = sorted(values)
+        if not keys:
             return []
         dialect = connection.dialect
         if dialect.name != "sqlite":
-            return found(connection, self._of_list, values=wanted, **others)
+            return found(connection, self._of_list, values=keys, **others)
         rows: list[dict[str, Any]] = []
-        for begin in range(0, len(wanted), _AT_ONCE):
-            some = wanted[begin : begin + _AT_ONCE]
+        for begin in range(0, len(keys), _AT_ONCE):
+            some = keys[begin : begin + _AT_ONCE]
             # Few sizes of groups need few statements; a group is filled up with its last value.
             size = 1 << (len(some) - 1).bit_length()
             some += some[-1:] * (size - len(some))

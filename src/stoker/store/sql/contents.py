@@ -56,14 +56,14 @@ class ContentCache:
 
         ``decoded`` returns the value of a stored text and the length of its JSON text.
         """
-        wanted = {row[name] for row in rows for name in COLUMNS if row[name]}
+        hashes = {row[name] for row in rows for name in COLUMNS if row[name]}
         found: dict[str, Any] = {}
         with self._lock:
-            for hash_ in wanted:
+            for hash_ in hashes:
                 known = self._known(hash_)
                 if known is not None:
                     found[hash_] = known
-        for row in _BODIES.find(connection, wanted - found.keys()):
+        for row in _BODIES.find(connection, hashes - found.keys()):
             found[row["hash"]] = self._keep(row["hash"], *decoded(row["body"]))
         return found
 

@@ -94,9 +94,9 @@ class ColumnCipher:
     """
 
     def __init__(
-        self, newest: bytes, *earlier: bytes, kept: Callable[[], Iterable[bytes]] = tuple
+        self, newest: bytes, *earlier: bytes, stored_keys: Callable[[], Iterable[bytes]] = tuple
     ) -> None:
-        self._kept = kept
+        self._stored_keys = stored_keys
         self.contents = ContentCache()
         self.use(newest, *earlier)
         self._decrypted: dict[str, str] = {}  # by the tags of encrypted texts
@@ -166,7 +166,7 @@ class ColumnCipher:
 
     def _named(self, key_id: str) -> _Key | None:
         if key_id and key_id not in self._by_id:
-            self._by_id |= {key.id: key for key in map(_Key, self._kept())}
+            self._by_id |= {key.id: key for key in map(_Key, self._stored_keys())}
         return self._by_id.get(key_id)
 
     def _keep(self, text: str, plain: str) -> None:

@@ -89,10 +89,10 @@ def require_key(engine: sa.Engine, cipher: Cipher, where: str) -> None:
 
     ``where`` names the source of the key in the message.
     """
-    kept = _value(engine) or _sample(engine)
-    if kept is not None:
+    encrypted = _value(engine) or _sample(engine)
+    if encrypted is not None:
         try:
-            cipher.decrypt(kept)
+            cipher.decrypt(encrypted)
         except (InvalidTag, InvalidToken, ValueError):
             raise UnusableDatabaseError(
                 f"{where} is not the key that the database is encrypted with; bring the old key"

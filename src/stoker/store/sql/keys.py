@@ -34,10 +34,10 @@ def keys_in(directory: Path) -> list[bytes]:
     """
     if not key_file(directory).exists():
         _keep_first_key(key_file(directory))
-    return kept_in(directory)
+    return stored_keys_in(directory)
 
 
-def kept_in(directory: Path) -> list[bytes]:
+def stored_keys_in(directory: Path) -> list[bytes]:
     """Return the keys in a directory; empty if there are none."""
     path = key_file(directory)
     return path.read_bytes().split() if path.exists() else []
@@ -50,9 +50,9 @@ def add_key(directory: Path) -> None:
 
 def drop_earlier_keys(directory: Path) -> int:
     """Keep only the newest key; return the number of removed ones."""
-    kept = keys_in(directory)
-    _keep(directory, kept[:1])
-    return len(kept) - 1
+    keys = keys_in(directory)
+    _keep(directory, keys[:1])
+    return len(keys) - 1
 
 
 def _keep(directory: Path, keys: Sequence[bytes]) -> None:

@@ -66,8 +66,8 @@ def conninfo_of(url: sa.URL) -> str:
         "user": url.username,
         "password": url.password,
     }
-    given = {name: value for name, value in named.items() if value is not None}
-    return str(conninfo.make_conninfo(**{**arguments, **given}))
+    settings = {name: value for name, value in named.items() if value is not None}
+    return str(conninfo.make_conninfo(**{**arguments, **settings}))
 
 
 def _own_name() -> str:

@@ -37,7 +37,7 @@ log = Log(__name__)
 Row = Mapping[str, Any] | sa.RowMapping
 
 # Not written from records: other statements write them, or they have no column.
-_READ_ONLY = frozenset({"requested", "take_ups", "handed_over", "unreadable"})
+_READ_ONLY = frozenset({"requested", "attempts", "released_token", "unreadable"})
 _DRAWN = "number"  # set by the database when it inserts a row
 _UNREADABLE = "unreadable"  # field of a record with the names of unreadable columns
 
@@ -246,8 +246,8 @@ def to_stack(row: Row, cipher: Cipher, requested: str | None) -> Stack:
         row,
         cipher,
         requested=None if requested is None else Action(requested),
-        take_ups=row["take_ups"],
-        handed_over=row["handed_over"],
+        attempts=row["take_ups"],
+        released_token=row["handed_over"],
     )
 
 

@@ -184,7 +184,7 @@ class _Transaction:
         if events or messages:
             outbox.add(connection, events, messages, self._records[Stack], self._cipher)
         if defer is not None:
-            defer(connection, self._written, outbox.has_news)
+            defer(connection, self._written, outbox.has_unannounced)
         # Clients that have read an event ask for later ones, so events must appear in the order of
         # their numbers. Write events last. A transaction with the lock of the event numbers must
         # not wait for other locks, because all other writers wait for it.

@@ -36,10 +36,12 @@ def give_up(
     if found is None:
         return
     values: dict[str, Any] = {"fencing_token": stacks.c.fencing_token + 1, "take_ups": 0}
-    told: list[dict[str, Any]] = []
+    failure_events: list[dict[str, Any]] = []
     if actions:
         values |= {"action": actions[-1], "status": "FAILED", "reason": reason}
-        told.append(_event(found, actions[-1], reason, now, found.name, "OS::Heat::Stack"))
+        failure_events.append(
+            _event(found, actions[-1], reason, now, found.name, "OS::Heat::Stack")
+        )
     connection.execute(stacks.update().where(stacks.c.id == stack_id).values(**values))
     under_way = (resources.c.stack_id == stack_id, resources.c.status == "IN_PROGRESS")
     columns = resources.c
@@ -48,12 +50,12 @@ def give_up(
     ).where(*under_way)
     for row in connection.execute(select):
         event = _event(found, row.action, reason, now, row.name, row.type_name)
-        told.insert(0, {**event, "resource_id": row.id})
+        failure_events.insert(0, {**event, "resource_id": row.id})
     connection.execute(resources.update().where(*under_way).values(status="FAILED", reason=reason))
-    if told:
+    if failure_events:
         lock(connection, Lock.NUMBERS)
-        connection.execute(events.insert(), told)
-        outbox.add(connection, [_record(event) for event in told])
+        connection.execute(events.insert(), failure_events)
+        outbox.add(connection, [_record(event) for event in failure_events])
 
 
 def _record(row: dict[str, Any]) -> Event:

@@ -217,8 +217,8 @@ class GroupCommit:
             if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
                     observer.committed(entry.what, certain=certain)
-        if self.outbox.has_news:
-            self.outbox.tell()
+        if self.outbox.has_unannounced:
+            self.outbox.announce()
 
     def _transact(self, batch: list[_Entry]) -> list[Verdict]:
         """Carry out a batch in one transaction, or each entry in its own after an error.

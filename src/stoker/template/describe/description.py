@@ -27,7 +27,7 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
         "Description": template.description or "",
         "Parameters": described_parameters(
             evaluation.resolved.declarations,
-            _given(evaluation),
+            _specified(evaluation),
             inputs.parameter_defaults,
         ),
     }
@@ -39,11 +39,11 @@ def _describe(evaluation: Evaluation, *, show_nested: bool) -> dict[str, Any]:
     return described
 
 
-def _given(evaluation: Evaluation) -> dict[str, Any]:
+def _specified(evaluation: Evaluation) -> dict[str, Any]:
     """Return the known values; lists from a parent template are shown as text."""
     inputs, declared = evaluation.inputs, evaluation.resolved.declarations
-    given = inputs.given(declared)
-    known = {name: value for name, value in given.items() if unknown_in(value) is None}
+    specified = inputs.specified(declared)
+    known = {name: value for name, value in specified.items() if unknown_in(value) is None}
     if not inputs.depth:
         return known
     return {

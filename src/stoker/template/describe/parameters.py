@@ -16,31 +16,31 @@ from stoker.template.parameters.parameters import HIDDEN_VALUE, Parameter, Param
 def shown_parameters(
     parameters: Mapping[str, Parameter],
     values: Mapping[str, Any],
-    given: Mapping[str, Any],
+    specified: Mapping[str, Any],
     pseudo: Mapping[str, Any],
 ) -> dict[str, str]:
     """Return the parameters of a stack as text, with hidden ones masked.
 
-    ``values`` are the resolved ones, ``given`` the raw ones: a list that was given as text is shown
-    as that text.
+    ``values`` are the resolved ones, ``specified`` the raw ones: a list that was given as text
+    is shown as that text.
     """
     shown = {name: str(value) for name, value in pseudo.items()}
     for name, parameter in parameters.items():
         if name in values:
             shown[name] = (
-                HIDDEN_VALUE if parameter.hidden else _text(parameter, values[name], given)
+                HIDDEN_VALUE if parameter.hidden else _text(parameter, values[name], specified)
             )
     return shown
 
 
-def _text(parameter: Parameter, value: Any, given: Mapping[str, Any]) -> str:
+def _text(parameter: Parameter, value: Any, specified: Mapping[str, Any]) -> str:
     if isinstance(value, Unknown):
         return str(value)
     match parameter.type:
         case ParameterType.JSON:
             return json.dumps(value, default=str)
         case ParameterType.LIST:
-            raw = chosen(parameter, given, {})
+            raw = chosen(parameter, specified, {})
             return raw if isinstance(raw, str) else ",".join(str(item) for item in value)
         case _:
             return str(value)
@@ -48,12 +48,12 @@ def _text(parameter: Parameter, value: Any, given: Mapping[str, Any]) -> str:
 
 def described_parameters(
     parameters: Mapping[str, Parameter],
-    given: Mapping[str, Any],
+    specified: Mapping[str, Any],
     defaults: Mapping[str, Any],
 ) -> dict[str, dict[str, Any]]:
     """Return the declarations for the response of a validation."""
     return {
-        name: describe_parameter(parameter, given.get(name), defaults.get(name))
+        name: describe_parameter(parameter, specified.get(name), defaults.get(name))
         for name, parameter in parameters.items()
         if name not in PSEUDO
     }

@@ -73,7 +73,7 @@ _NOT_A_MAP = (
 
 
 def parse_environment(
-    given: Mapping[str, Any] | str | None, file: str | None = None
+    document: Mapping[str, Any] | str | None, file: str | None = None
 ) -> Environment:
     """Return an environment from text or from an object.
 
@@ -82,9 +82,9 @@ def parse_environment(
     renew_suggestions()
     wrong = BAD_REQUEST if file is None else VALUE_ERROR
     source = (
-        _parse_text(given, file, wrong)
-        if isinstance(given, str)
-        else Source(given, None, file or _NO_FILE)
+        _parse_text(document, file, wrong)
+        if isinstance(document, str)
+        else Source(document, None, file or _NO_FILE)
     )
     try:
         return _environment(source, file, wrong)
@@ -96,12 +96,12 @@ def parse_environment(
 
 def _environment(source: Source, file: str | None, wrong: ErrorType) -> Environment:
     """Return the environment in a document. Raises ``DiagnosticError``."""
-    given = source.data
-    if given is None:
+    document = source.data
+    if document is None:
         return EMPTY
-    if not isinstance(given, Mapping):
+    if not isinstance(document, Mapping):
         raise refusal("invalid-environment", _NOT_A_MAP, (), wrong, file=file)
-    for section in map(str, given):
+    for section in map(str, document):
         if section not in SECTIONS:
             message = f'Environment not in valid format: environment has wrong section "{section}"'
             raise refusal(
@@ -110,31 +110,31 @@ def _environment(source: Source, file: str | None, wrong: ErrorType) -> Environm
                 (section,),
                 wrong,
                 file=file,
-                suggestion=_advice_on(section, given),
+                suggestion=_advice_on(section, document),
             )
-    registry = _map_section(given, "resource_registry", file)
+    registry = _map_section(document, "resource_registry", file)
     diagnostics = [replace(diagnostic, file=file) for diagnostic in registry_diagnostics(registry)]
     if diagnostics:
         raise DiagnosticError(diagnostics)
     return Environment(
-        parameters=_map_section(given, "parameters", file),
-        parameter_defaults=_map_section(given, "parameter_defaults", file),
+        parameters=_map_section(document, "parameters", file),
+        parameter_defaults=_map_section(document, "parameter_defaults", file),
         resource_registry=registry,
         encrypted_param_names=tuple(
-            str(name) for name in _list_section(given, "encrypted_param_names", file)
+            str(name) for name in _list_section(document, "encrypted_param_names", file)
         ),
-        event_sinks=_event_sinks(given, file),
-        merge_strategies=_merge_strategies(given, file),
+        event_sinks=_event_sinks(document, file),
+        merge_strategies=_merge_strategies(document, file),
         warnings=_warnings(source),
     )
 
 
-def _advice_on(section: str, given: Mapping[str, Any]) -> str | None:
+def _advice_on(section: str, document: Mapping[str, Any]) -> str | None:
     """Return advice on a section that environments do not have."""
-    if not given.keys().isdisjoint(VERSION_KEYS):
+    if not document.keys().isdisjoint(VERSION_KEYS):
         return "this is a template, not an environment"
     near = did_you_mean(section, SECTIONS)
-    if near is None and not isinstance(given.get(section), dict):
+    if near is None and not isinstance(document.get(section), dict):
         return f'write "{section}" below "parameters:" if it is a parameter'
     return near
 
@@ -179,8 +179,8 @@ def _parse_text(text: str, file: str | None, wrong: ErrorType) -> Source:
         ) from None
 
 
-def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
-    section = given.get(name)
+def _map_section(document: Mapping[str, Any], name: str, file: str | None) -> Mapping[str, Any]:
+    section = document.get(name)
     if not isinstance(section, Mapping | None):
         raise _wrong_section(f"{name} must be a map", (name,), file)
     section = section or {}
@@ -189,8 +189,8 @@ def _map_section(given: Mapping[str, Any], name: str, file: str | None) -> Mappi
     return {str(key): value for key, value in section.items()}
 
 
-def _list_section(given: Mapping[str, Any], name: str, file: str | None) -> Sequence[Any]:
-    section = given.get(name)
+def _list_section(document: Mapping[str, Any], name: str, file: str | None) -> Sequence[Any]:
+    section = document.get(name)
     if not isinstance(section, list | None):
         raise _wrong_section(f"{name} must be a list", (name,), file)
     return section or ()
@@ -200,8 +200,8 @@ def _wrong_section(message: str, path: Path, file: str | None) -> DiagnosticErro
     return refusal("invalid-section", message, path, ATTRIBUTE_ERROR, file=file)
 
 
-def _event_sinks(given: Mapping[str, Any], file: str | None) -> tuple[Mapping[str, Any], ...]:
-    sinks = _list_section(given, "event_sinks", file)
+def _event_sinks(document: Mapping[str, Any], file: str | None) -> tuple[Mapping[str, Any], ...]:
+    sinks = _list_section(document, "event_sinks", file)
     if len(sinks) > MOST_SINKS:
         message = f"there are {len(sinks)} event sinks; at most {MOST_SINKS} may be"
         raise refusal("too-many-sinks", message, ("event_sinks",), BAD_REQUEST, file=file)
@@ -233,9 +233,9 @@ def _wrong_sink(sink: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _merge_strategies(given: Mapping[str, Any], file: str | None) -> Mapping[str, str]:
+def _merge_strategies(document: Mapping[str, Any], file: str | None) -> Mapping[str, str]:
     key = "parameter_merge_strategies"
-    section = _map_section(given, key, file)
+    section = _map_section(document, key, file)
     for name, strategy in section.items():
         if strategy not in MERGE_STRATEGIES:
             message = f"there is no merge strategy {strategy!r}"

@@ -18,7 +18,7 @@ DEFAULT = "default"
 
 
 def environment_of(
-    given: Mapping[str, Any] | str | None,
+    document: Mapping[str, Any] | str | None,
     names: Any,
     files: Mapping[str, str],
     parameters: Mapping[str, Parameter],
@@ -29,7 +29,7 @@ def environment_of(
     ``DiagnosticError``.
     """
     if not names:
-        return parse_environment(given)
+        return parse_environment(document)
     if not isinstance(names, list):
         raise _refused("environment_files must be a list of names", (), KEY_ERROR)
     environments = []

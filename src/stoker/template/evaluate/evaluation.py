@@ -212,8 +212,16 @@ class Evaluation:
         outputs = self._output_diagnostics
         sections = self.resolved.section_diagnostics()  # Last: by now each used condition is known.
         own = self.template.source.warnings
-        given = self.inputs.environment.warnings if self.inputs.facade is None else ()
-        found = [*self.resolved.diagnostics, *sections, *resources, *nested, *outputs, *own, *given]
+        warnings = self.inputs.environment.warnings if self.inputs.facade is None else ()
+        found = [
+            *self.resolved.diagnostics,
+            *sections,
+            *resources,
+            *nested,
+            *outputs,
+            *own,
+            *warnings,
+        ]
         return Diagnostics(self.template.source.all_located(first_of(found)))
 
     @lazy

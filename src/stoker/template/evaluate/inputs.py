@@ -51,7 +51,7 @@ class Inputs:
     # Exports of other stacks, for nested templates, too.
     imports: Imports = field(default_factory=Imports, compare=False, repr=False)
 
-    def given(self, declared: Container[str]) -> dict[str, Any]:
+    def specified(self, declared: Container[str]) -> dict[str, Any]:
         """Return the given values of parameters, by name."""
         # Values for the whole service apply only to parameters that the root template declares. No
         # template has to use all of them, and an undeclared one would otherwise be an error.

@@ -164,9 +164,9 @@ def found_in_separate(diagnostic: Diagnostic, properties: Path) -> Diagnostic:
     """
     section, *name = diagnostic.path or ("",)
     if diagnostic.code == "unknown-parameter" and section in (HOT.parameters, CFN.parameters):
-        given = (*properties, "parameters", *name)
+        property_path = (*properties, "parameters", *name)
         return replace(
-            diagnostic, path=given, file=None, position=None, error_type=VALIDATION_FAILED
+            diagnostic, path=property_path, file=None, position=None, error_type=VALIDATION_FAILED
         )
     if diagnostic.position is not None and diagnostic.position.file is None:
         diagnostic = replace(diagnostic, position=None)
@@ -184,12 +184,12 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
     """Return diagnostics about nested stacks; members of a group are alike, so one is enough."""
     if not can(type_, GathersAttributes):
         return list(found)
-    kept: dict[tuple[Any, ...], Diagnostic] = {}
+    distinct: dict[tuple[Any, ...], Diagnostic] = {}
     for diagnostic in found:
         section, *place = diagnostic.path or ("",)
         same = place[:1] if section == "outputs" else place[1:]
-        kept.setdefault((diagnostic.code, diagnostic.file, section, *same), diagnostic)
-    return list(kept.values())
+        distinct.setdefault((diagnostic.code, diagnostic.file, section, *same), diagnostic)
+    return list(distinct.values())
 
 
 def is_foreseen(definition: Definition) -> bool:

@@ -14,7 +14,7 @@ from stoker.kernel.diagnostics import (
     did_you_mean,
 )
 from stoker.schema.conversion import TypeMismatchError
-from stoker.schema.creation_policy import signals_wanted
+from stoker.schema.creation_policy import required_signals
 from stoker.schema.properties import AnyName
 from stoker.schema.resource_type import ResourceType, Snapshots, can
 from stoker.schema.unknown import Unknown, unknown_in
@@ -58,7 +58,7 @@ def policy_diagnostics(definition: Definition, version: Version, path: Path) -> 
     if definition.creation_policy:
         place = (*path, dialect.creation_policy)
         try:
-            signals_wanted(definition.creation_policy)
+            required_signals(definition.creation_policy)
         except TypeMismatchError as mismatch:
             found.append(Diagnostic("bad-creation-policy", str(mismatch), place))
     return found

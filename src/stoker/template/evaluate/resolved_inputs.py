@@ -63,10 +63,10 @@ class ResolvedInputs:
         """The values of all parameters, including pseudo parameters; Unknown for a wrong one."""
         inputs = self._inputs
         wrong = self._declared_names - self.declarations.keys()
-        given = inputs.given(self._declared_names)
+        specified = inputs.specified(self._declared_names)
         resolved = resolve(
             self.declarations,
-            {name: value for name, value in given.items() if name not in wrong},
+            {name: value for name, value in specified.items() if name not in wrong},
             inputs.parameter_defaults,
             pseudo_parameters(self._template.version, inputs.identity),
             self._template.version.dialect.parameters,

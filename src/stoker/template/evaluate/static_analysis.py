@@ -412,7 +412,7 @@ def _sees_same(scope: Scope, other: Scope, template: Template, before: Template)
         scope.version == other.version
         and scope.url == other.url
         and scope.files == other.files
-        and same(_given(scope.parameters), _given(other.parameters))
+        and same(_specified(scope.parameters), _specified(other.parameters))
         and same(template.conditions, before.conditions)
         and same(scope.mappings, other.mappings)
         and same(_parts_of(scope.facade), _parts_of(other.facade))
@@ -424,7 +424,7 @@ def _are_of_one_stack(values: ParameterValues, others: ParameterValues) -> bool:
     return all(values.get(name) == others.get(name) for name in OF_STACK)
 
 
-def _given(values: ParameterValues) -> dict[str, Any]:
+def _specified(values: ParameterValues) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in OF_STACK}
 
 

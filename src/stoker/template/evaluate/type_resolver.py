@@ -100,12 +100,12 @@ class TemplateType(NestingType):
 
     def nested(self, call: NestingCall) -> Nested:
         """Return the nested stack: the template, with the properties as parameters."""
-        given = {
+        parameters = {
             name: _as_members(value) if self.properties[name].type is Type.LIST else value
             for name, value in call.properties.items()
             if value is not None
         }
-        return Nested(self.template.source.text or self.template.data, given, self.url)
+        return Nested(self.template.source.text or self.template.data, parameters, self.url)
 
     def has_attribute(self, name: str) -> bool:
         """Return whether the nested stack has such an output, or such a resource."""

@@ -143,10 +143,10 @@ def _of_type(template: Template, analysis: StaticAnalysis) -> list[Diagnostic]:
 
 
 def _deprecated(type_: ResourceType, path: Path) -> Diagnostic:
-    substitute, told = type_.support.substitute, type_.support.message
+    substitute, hint = type_.support.substitute, type_.support.message
     advice = f'use "{substitute}"' if substitute else None
-    if advice is None and told:
-        advice = f"{told[0].lower()}{told[1:].rstrip('.')}"
+    if advice is None and hint:
+        advice = f"{hint[0].lower()}{hint[1:].rstrip('.')}"
     return Diagnostic(
         "deprecated-type",
         f"The Resource Type ({type_.type_name}) is deprecated",

@@ -23,12 +23,12 @@ def map_replace(arguments: Any, scope: Scope) -> Any:
     values = known(scope.resolve(arguments))
     if not isinstance(values, list) or len(values) != 2:
         bad_value("the arguments are [map, {keys: map, values: map}]")
-    given, replacements = _map(values[0], (0,)), _map(values[1], (1,))
+    mapping, replacements = _map(values[0], (0,)), _map(values[1], (1,))
     for key in replacements:
         if key not in ("keys", "values"):
             bad_value('only "keys" and "values" can be replaced', (1, key))
     keys, others = (_map(replacements.get(key), (1, key)) for key in ("keys", "values"))
-    return _replaced(given, keys, others)
+    return _replaced(mapping, keys, others)
 
 
 def _map(value: Any, path: tuple[int | str, ...]) -> Any:
@@ -40,16 +40,16 @@ def _map(value: Any, path: tuple[int | str, ...]) -> Any:
 
 
 def _replaced(
-    given: Mapping[Any, Any], keys: Mapping[Any, Any], values: Mapping[Any, Any]
+    mapping: Mapping[Any, Any], keys: Mapping[Any, Any], values: Mapping[Any, Any]
 ) -> dict[Any, Any]:
     keys = {key: new for key, new in keys.items() if new is not None}
     values = {value: new for value, new in values.items() if new is not None}
     result: dict[Any, Any] = {}
-    for key, value in given.items():
+    for key, value in mapping.items():
         new = keys.get(key, key)
         if isinstance(new, list | dict):
             bad_value(f"a key cannot be {kind_of(new)}", (1, "keys", key))
-        if new != key and new in given:
+        if new != key and new in mapping:
             bad_value(f'the key "{new}" is in the map already', (1, "keys", key))
         if new in result:
             bad_value(f'two keys would become "{new}"', (1, "keys", key))

@@ -144,8 +144,8 @@ def _text(description: Any) -> str | None:
 
 def _read(kind: type[Any], value: Any, description: str | None, path: Path) -> Constraint:
     if kind in _PLAIN:
-        wanted, words = _PLAIN[kind]
-        if not isinstance(value, wanted):
+        expected, words = _PLAIN[kind]
+        if not isinstance(value, expected):
             raise invalid(path, f"{words}, not {named(value)}")
         plain: Constraint = kind(value, description)
         return plain

@@ -173,14 +173,14 @@ def _type(
 ) -> ParameterType:
     if key not in snippet:
         raise invalid(path, "the parameter has no type", f"one of: {', '.join(types)}")
-    wanted = snippet[key]
-    if not isinstance(wanted, str) or wanted not in types:
+    type_name = snippet[key]
+    if not isinstance(type_name, str) or type_name not in types:
         raise invalid(
             (*path, key),
-            f"there is no parameter type {shown(wanted)}",
+            f"there is no parameter type {shown(type_name)}",
             f"one of: {', '.join(types)}",
         )
-    return types[wanted]
+    return types[type_name]
 
 
 def _described(value: Any) -> Any:

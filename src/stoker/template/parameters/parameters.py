@@ -143,7 +143,7 @@ def _coerced_choices(kind: ParameterType, constraint: AllowedValues) -> AllowedV
 
 def resolve(
     parameters: Mapping[str, Parameter],
-    given: Mapping[str, Any],
+    specified: Mapping[str, Any],
     defaults: Mapping[str, Any],
     pseudo: Mapping[str, Any],
     section: str = "parameters",
@@ -156,7 +156,7 @@ def resolve(
     """
     resolved = Resolved(dict(pseudo))
     report = resolved.diagnostics.report
-    for name in given:
+    for name in specified:
         if name not in parameters:
             message = f"The Parameter ({name}) was not defined in template. A value is given for it"
             near = did_you_mean(name, parameters)
@@ -165,7 +165,7 @@ def resolve(
             )
     for name, parameter in parameters.items():
         path = (section, name)
-        value = chosen(parameter, given, defaults)
+        value = chosen(parameter, specified, defaults)
         if value is None:
             message = f"The Parameter ({name}) was not provided."
             message += " It has no default, and no value is given for it"
@@ -198,9 +198,9 @@ def _without(value: Any, fault: str) -> str:
     return Masking([value]).text(fault)
 
 
-def chosen(parameter: Parameter, given: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:
+def chosen(parameter: Parameter, specified: Mapping[str, Any], defaults: Mapping[str, Any]) -> Any:
     """Return the raw value that applies to a parameter, or None."""
-    for value in (given.get(parameter.name), defaults.get(parameter.name)):
+    for value in (specified.get(parameter.name), defaults.get(parameter.name)):
         if value is not None:
             return value
     return parameter.default

@@ -20,11 +20,11 @@ def positions(text: str, file: str | None, paths: Iterable[Path]) -> dict[Path, 
 
     The text was read before. If it is not YAML (JSON with tabs, for instance), nothing is found.
     """
-    wanted, top = list(paths), _Found(None)
+    pending, top = list(paths), _Found(None)
     with suppress(yaml.YAMLError):
-        _scan(text, file, _tree_of(wanted), top)
+        _scan(text, file, _tree_of(pending), top)
     placed = {}
-    for path in wanted:
+    for path in pending:
         found, position = top, top.position
         for name in map(str, path):
             if name not in found.below:

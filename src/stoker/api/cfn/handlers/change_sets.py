@@ -110,9 +110,9 @@ async def delete(call: Call) -> dict[str, Any]:
 async def template(call: Call) -> dict[str, Any]:
     """Return the template of a change set, or of a stack if none is named."""
     if call.parameters.get("ChangeSetName"):
-        given = (await _found(call)).change_set.request.get("template")
-        if given is not None:
-            return {"TemplateBody": given}
+        text = (await _found(call)).change_set.request.get("template")
+        if text is not None:
+            return {"TemplateBody": text}
     return await templates.show(call)
 
 

@@ -32,8 +32,8 @@ async def detect(call: Call) -> dict[str, Any]:
 
 async def status(call: Call) -> dict[str, Any]:
     """Return the progress of a detection, and whether anything has changed."""
-    wanted = required(call.parameters, "StackDriftDetectionId")
-    found, stack = await call.service.cloudformation.detections.show(call.caller, wanted)
+    detection_id = required(call.parameters, "StackDriftDetectionId")
+    found, stack = await call.service.cloudformation.detections.show(call.caller, detection_id)
     result: dict[str, Any] = {
         "StackId": stack.arn,
         "StackDriftDetectionId": found.id,
@@ -65,22 +65,22 @@ async def drift_information(call: Call, stack: StackAddress) -> dict[str, Any]:
     found = await call.service.cloudformation.detections.latest(call.caller, stack)
     if found is None:
         return {}
-    told = _of_all(each["state"] for each in found.found.values())
+    drift_status = _of_all(each["state"] for each in found.found.values())
     checked = isoformat(found.started_at)
-    return {"DriftInformation": {"StackDriftStatus": told, "LastCheckTimestamp": checked}}
+    return {"DriftInformation": {"StackDriftStatus": drift_status, "LastCheckTimestamp": checked}}
 
 
 async def index(call: Call) -> dict[str, Any]:
     """Return the result of the last detection for each resource."""
     stack = await call.stack()
-    wanted = values(call.parameters, "StackResourceDriftStatusFilters")
-    for one in wanted:
+    states = values(call.parameters, "StackResourceDriftStatusFilters")
+    for one in states:
         choice({"Filter": one}, "Filter", (*_STATES.values(), "UNSUPPORTED"))
     found = await call.service.cloudformation.detections.latest(call.caller, stack)
     if found is None:
         return {"StackResourceDrifts": []}
     fitting = [
-        each for each in found.found.values() if not wanted or _STATES[each["state"]] in wanted
+        each for each in found.found.values() if not states or _STATES[each["state"]] in states
     ]
     page, more = cut_sorted(call, fitting, lambda each: str(each["name"]))
     drifts = await call.api.compute(lambda: [_drift(each, stack, found) for each in page])

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.api.cfn.handlers.templates import given_text
+from stoker.api.cfn.handlers.templates import requested_text
 from stoker.api.cfn.parameters import flag, required
 from stoker.kernel.errors import MISSING_PARAMETER, ValidationError
 
@@ -23,7 +23,7 @@ async def update_termination(call: Call) -> dict[str, Any]:
 async def set_policy(call: Call) -> dict[str, Any]:
     """Set the policy for updates of a stack's resources."""
     stack = await call.stack()
-    text, _ = await given_text(call, "StackPolicy")
+    text, _ = await requested_text(call, "StackPolicy")
     if text is None:
         message = "The request needs StackPolicyBody or StackPolicyURL."
         raise ValidationError(message, MISSING_PARAMETER)

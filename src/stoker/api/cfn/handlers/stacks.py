@@ -9,12 +9,12 @@ from typing import Any
 from stoker.api.cfn.call import Call
 from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.handlers.drift import drift_information
-from stoker.api.cfn.handlers.templates import given_template, given_text
+from stoker.api.cfn.handlers.templates import requested_template, requested_text
 from stoker.api.cfn.pages import asked, cut
 from stoker.api.cfn.parameters import choice, flag, number, required, stack_parameters, values
 from stoker.api.cfn.refused_parameters import refuse_unsupported
 from stoker.api.cfn.statuses import filters_of, shown_status
-from stoker.api.cfn.tags import given_tags, shown_tags
+from stoker.api.cfn.tags import requested_tags, shown_tags
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.views import StackView
 from stoker.kernel.addresses import StackAddress
@@ -49,18 +49,18 @@ async def create(call: Call) -> dict[str, Any]:
 async def request_of_new(call: Call) -> StackRequest:
     """Return the request for a new stack."""
     name = required(call.parameters, "StackName")
-    given, kept = stack_parameters(call.parameters)
-    if kept:
+    parameters, previous = stack_parameters(call.parameters)
+    if previous:
         raise ValidationError("UsePreviousValue is for updates; a new stack has no values yet.")
     settings = await _settings(call)
-    template, template_file = await given_template(call)
+    template, template_file = await requested_template(call)
     return replace(
         settings,
         name=name,
         template=template,
         template_file=template_file,
         version_optional=True,
-        parameters=given,
+        parameters=parameters,
     )
 
 
@@ -80,13 +80,13 @@ async def update(call: Call) -> dict[str, Any]:
 async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
     """Return the request for an existing stack."""
     request = await _settings(call)
-    given, kept = stack_parameters(call.parameters)
+    parameters, previous = stack_parameters(call.parameters)
     keeps_template = flag(call.parameters, "UsePreviousTemplate")
-    template, template_file = (None, None) if keeps_template else await given_template(call)
+    template, template_file = (None, None) if keeps_template else await requested_template(call)
     dropped: frozenset[str] = frozenset()
-    if keeps_template or kept:
+    if keeps_template or previous:
         environment = await call.service.views.environment(call.caller, stack)
-        dropped = frozenset(environment["parameters"]) - kept - given.keys()
+        dropped = frozenset(environment["parameters"]) - previous - parameters.keys()
     if request.tags is None:
         shown = await call.service.views.stack(call.caller, stack, resolve_outputs=False)
         request = replace(request, tags=shown.tags)
@@ -95,8 +95,8 @@ async def request_of_update(call: Call, stack: StackAddress) -> StackRequest:
         template=template,
         template_file=template_file,
         version_optional=True,
-        parameters=given,
-        existing=bool(keeps_template or kept),
+        parameters=parameters,
+        existing=bool(keeps_template or previous),
         clear_parameters=tuple(sorted(dropped)),
     )
 
@@ -147,8 +147,8 @@ async def _once_on_stack(
 
 async def index(call: Call) -> dict[str, Any]:
     """List the caller's stacks, newest first."""
-    wanted = frozenset(values(call.parameters, "StackStatusFilter"))
-    found, more = await _stacks(call, wanted)
+    statuses = frozenset(values(call.parameters, "StackStatusFilter"))
+    found, more = await _stacks(call, statuses)
     return {
         "StackSummaries": [
             {
@@ -161,7 +161,7 @@ async def index(call: Call) -> dict[str, Any]:
                 "StackStatusReason": stack.reason,
             }
             for stack in found
-            if not wanted or shown_status(stack) in wanted
+            if not statuses or shown_status(stack) in statuses
         ],
         **more,
     }
@@ -195,14 +195,14 @@ async def _settings(call: Call) -> StackRequest:
     """Return the settings of a request other than the template."""
     parameters = call.parameters
     refuse_unsupported(parameters)
-    policy, _ = await given_text(call, "StackPolicy")
-    meanwhile, _ = await given_text(call, "StackPolicyDuringUpdate")
+    policy, _ = await requested_text(call, "StackPolicy")
+    meanwhile, _ = await requested_text(call, "StackPolicyDuringUpdate")
     for capability in values(parameters, "Capabilities"):
         choice({"Capabilities": capability}, "Capabilities", _CAPABILITIES)
     return StackRequest(
         timeout_mins=number(parameters, "TimeoutInMinutes", "minutes"),
         disable_rollback=_disable_rollback(parameters),
-        tags=given_tags(parameters),
+        tags=requested_tags(parameters),
         deletes_on_failure=_on_failure(parameters) == _DELETE,
         keeps=bool(flag(parameters, "EnableTerminationProtection")),
         stack_policy=policy,

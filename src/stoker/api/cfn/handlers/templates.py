@@ -17,19 +17,19 @@ _PARAMETER_KEYS = {"Default": "DefaultValue", "Description": "Description", "NoE
 _NEEDS_PERMISSION = "AWS::IAM::"  # prefix of types that need a capability of the client
 
 
-async def given_template(call: Call) -> tuple[str, str | None]:
+async def requested_template(call: Call) -> tuple[str, str | None]:
     """Return the template of a request, and its URL if it was given by one.
 
     Rejects a request without a template (400).
     """
-    text, url = await given_text(call, "Template")
+    text, url = await requested_text(call, "Template")
     if text is None:
         message = "The request needs TemplateBody or TemplateURL."
         raise ValidationError(message, MISSING_PARAMETER)
     return text, url
 
 
-async def given_text(call: Call, kind: str) -> tuple[str | None, str | None]:
+async def requested_text(call: Call, kind: str) -> tuple[str | None, str | None]:
     """Return a document in a request, or at its URL; and the URL."""
     body = call.parameters.get(f"{kind}Body")
     # AWS and Heat spell the key differently.
@@ -111,7 +111,7 @@ async def estimate_cost(call: Call) -> dict[str, Any]:
 
 
 async def _request(call: Call) -> StackRequest:
-    template, template_file = await given_template(call)
+    template, template_file = await requested_template(call)
     return StackRequest(template=template, template_file=template_file, version_optional=True)
 
 

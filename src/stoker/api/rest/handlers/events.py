@@ -16,7 +16,7 @@ from stoker.api.rest.requests.paging import PAGE, page_of
 from stoker.api.rest.requests.parameters import Flag, Number, Parameter, Texts
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
-from stoker.engine.service.views.event_streams import Told
+from stoker.engine.service.views.event_streams import StreamMessage
 from stoker.kernel.clock import isoformat
 from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
@@ -84,22 +84,22 @@ async def _stream(call: Call) -> Response:
     first = await anext(following)  # an error is a response of its own, not part of a stream
 
     async def written() -> AsyncIterator[str]:
-        yield _told(call, first)
-        async for told in following:
-            yield _told(call, told)
+        yield _encoded(call, first)
+        async for message in following:
+            yield _encoded(call, message)
 
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     return StreamingResponse(written(), headers=headers, media_type=STREAM)
 
 
-def _told(call: Call, told: Told) -> str:
+def _encoded(call: Call, message: StreamMessage) -> str:
     """Return a message of a stream as a server-sent event."""
-    if told.end is not None:
-        status = f"{told.end.action}_{told.end.status}"
-        end = {"stack_status": status, "stack_status_reason": told.end.reason}
+    if message.end is not None:
+        status = f"{message.end.action}_{message.end.status}"
+        end = {"stack_status": status, "stack_status_reason": message.end.reason}
         return f"event: end\ndata: {json.dumps(end)}\n\n"
     written = []
-    for event in told.events:
+    for event in message.events:
         row = {**_summary(call, event), "resource_type": event.resource_type}
         written.append(f"id: {event.id}\nevent: event\ndata: {json.dumps(row)}\n\n")
     return "".join(written) or ":\n\n"

@@ -103,9 +103,9 @@ async def index(call: Call) -> Response:
 async def show(call: Call) -> Response:
     """Show one resource with its attributes."""
     name = call.path["resource_name"]
-    wanted = WITH_ATTR.read(call.query)
+    attributes = WITH_ATTR.read(call.query)
     found = await call.service.views.resource(
-        call.caller, call.stack, name, with_attributes=wanted, with_unstarted=True
+        call.caller, call.stack, name, with_attributes=attributes, with_unstarted=True
     )
     return await document_response({"resource": _detailed(call, found)})
 

@@ -67,8 +67,8 @@ async def index(call: Call) -> Response:
 
 async def show(call: Call) -> Response:
     """Show one snapshot."""
-    wanted = call.path["snapshot_id"]
-    snapshot = await call.service.snapshots.show(call.caller, call.stack, wanted)
+    snapshot_id = call.path["snapshot_id"]
+    snapshot = await call.service.snapshots.show(call.caller, call.stack, snapshot_id)
     return await document_response({"snapshot": _shown(snapshot)})
 
 

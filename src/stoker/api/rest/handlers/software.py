@@ -177,8 +177,8 @@ async def create_deployment(call: Call) -> Response:
     body = await call.document()
     if body.get("config_id") is not None:
         _require_server(body.get("server_id"))
-    given = {**_fields(body), "server_id": body.get("server_id")}
-    return await _deployment(await call.service.software.create_deployment(call.caller, given))
+    fields = {**_fields(body), "server_id": body.get("server_id")}
+    return await _deployment(await call.service.software.create_deployment(call.caller, fields))
 
 
 async def show_deployment(call: Call) -> Response:
@@ -204,7 +204,7 @@ async def delete_deployment(call: Call) -> Response:
 async def metadata(call: Call) -> Response:
     """List the configs of a server's deployments."""
     found = await call.service.software.metadata(call.caller, call.path["server_id"])
-    return await list_response("metadata", (config.as_told() for config in found))
+    return await list_response("metadata", (config.as_metadata() for config in found))
 
 
 def _page(call: Call) -> Page:
@@ -224,7 +224,7 @@ def _require_server(server_id: Any) -> None:
 
 
 async def _config(config: SoftwareConfig) -> Response:
-    return await document_response({"software_config": config.as_told()})
+    return await document_response({"software_config": config.as_metadata()})
 
 
 def _config_row(config: SoftwareConfig, *, with_project: bool) -> ConfigRow:

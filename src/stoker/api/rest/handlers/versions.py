@@ -36,8 +36,8 @@ def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
         return Versioned(f"/{rest}") if _is_ours(match) else ListVersions()
     if path in _UNVERSIONED:
         return ListVersions()
-    wanted = _MEDIA_TYPE.search(accept)
-    if wanted is not None and _is_ours(wanted):
+    media_type = _MEDIA_TYPE.search(accept)
+    if media_type is not None and _is_ours(media_type):
         return Versioned(path)
     return UnknownPath()
 

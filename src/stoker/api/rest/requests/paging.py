@@ -26,8 +26,8 @@ def page_of(query: QueryParams, sort_keys: Sequence[str], aliases: Mapping[str, 
 
     Unknown sort keys are ignored.
     """
-    wanted = (aliases.get(key, key) for key in SORT_KEYS.read(query))
-    keys = tuple(key for key in wanted if key in sort_keys)
+    requested = (aliases.get(key, key) for key in SORT_KEYS.read(query))
+    keys = tuple(key for key in requested if key in sort_keys)
     ascending = keys and SORT_DIR.name not in query
     return Page(
         limit=LIMIT.read(query),

@@ -29,24 +29,24 @@ NOT_PROVIDED = "Resource ID was not provided."
 _STRANGE = re.compile(r"[/?#%\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
 
-def adopting(type_: ManagedType, given: Adopted) -> Callable[[Call], Outcome]:
+def adopting(type_: ManagedType, adopted: Adopted) -> Callable[[Call], Outcome]:
     """Return the function that adopts an object of a document for a resource."""
-    if given.physical_id is None:
+    if adopted.physical_id is None:
         return lambda call: Failed(NOT_PROVIDED, kind="Exception")
     if type_.renewed:
         return type_.create
 
     def adopt(call: Call) -> Outcome:
-        assert given.physical_id is not None
-        if type_.service is not None and _STRANGE.search(given.physical_id):
-            return Failed(f'"{given.physical_id}" is not the id of an object')
-        call = replace(call, physical_id=given.physical_id, data=given.data)
+        assert adopted.physical_id is not None
+        if type_.service is not None and _STRANGE.search(adopted.physical_id):
+            return Failed(f'"{adopted.physical_id}" is not the id of an object')
+        call = replace(call, physical_id=adopted.physical_id, data=adopted.data)
         if type_.service is not None and (reason := _reason_against(type_, call)) is not None:
             return Failed(reason)
         if can(type_, Claims):
             type_.claim(call)
         attributes = type_.foreseen(call.properties) or None
-        return Done(given.physical_id, data=given.data, attributes=attributes)
+        return Done(adopted.physical_id, data=adopted.data, attributes=attributes)
 
     return adopt
 

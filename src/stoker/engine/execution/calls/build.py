@@ -66,13 +66,13 @@ def build_call(
 
 async def handed_on(stack_rows: StackRows, row: Resource) -> Inherited:
     """Return the inherited inputs for a stack that a resource creates in another region."""
-    given = await stack_rows.input()
+    stack_input = await stack_rows.input()
 
     def inherited() -> dict[str, Any]:
-        return stored(child_environment(parse_environment(given.environment), row.name, {}))
+        return stored(child_environment(parse_environment(stack_input.environment), row.name, {}))
 
     environment = await stack_rows.ports.workers.compute(inherited)
-    return Inherited(given.files, environment)
+    return Inherited(stack_input.files, environment)
 
 
 async def with_software(
@@ -81,19 +81,19 @@ async def with_software(
     """Return the call with the software configs that it names, and the row's data."""
     store, project_id = stack_rows.ports.store, stack_rows.stack.project_id
     named = [call.properties.get(name) for name in type_.names_software]
-    wanted = {text for text in _texts(named) if OWN_ID.fullmatch(text)}
+    config_ids = {text for text in _texts(named) if OWN_ID.fullmatch(text)}
     deployment = None
     if type_.keeps_software:
         deployment = await store.deployment(project_id, row.physical_id or row.id)
         if deployment is not None:
-            wanted.add(deployment.config_id)
+            config_ids.add(deployment.config_id)
         if row.physical_id is not None:
-            wanted.add(row.physical_id)
-    if not wanted:
+            config_ids.add(row.physical_id)
+    if not config_ids:
         return call
     configs = {
-        **_earlier_configs(stack_rows, wanted),
-        **await store.software_configs(project_id, wanted),
+        **_earlier_configs(stack_rows, config_ids),
+        **await store.software_configs(project_id, config_ids),
     }
     return replace(call, configs=configs, deployment=deployment)
 
@@ -111,10 +111,10 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
             yield value
 
 
-def _earlier_configs(stack_rows: StackRows, wanted: Iterable[str]) -> dict[str, SoftwareConfig]:
+def _earlier_configs(stack_rows: StackRows, config_ids: Iterable[str]) -> dict[str, SoftwareConfig]:
     """Return the configs that an earlier release has stored with this stack's resources."""
     found = {}
-    for config_id in wanted:
+    for config_id in config_ids:
         row = stack_rows.rows.get(config_id)
         if row is not None and "config" in row.data:
             project_id = stack_rows.stack.project_id

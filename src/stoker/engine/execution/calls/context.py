@@ -18,10 +18,10 @@ class OperationContext:
         session: Session,
         operation: Operation,
         waiting: Waiting,
-        wanted: Definitions | None,
+        desired: Definitions | None,
     ) -> None:
         self.session = session
         self.operation = operation
         self.waiting = waiting
-        self.hooks = Hooks(session, operation, wanted)
+        self.hooks = Hooks(session, operation, desired)
         self.values = ValueSizes(session)

@@ -12,7 +12,7 @@ from typing import Any
 from stoker.engine.execution.calls.type_caller import TypeCaller
 from stoker.engine.execution.waiting import StoppedError
 from stoker.kernel.values import replace
-from stoker.schema.creation_policy import signals_wanted
+from stoker.schema.creation_policy import required_signals
 from stoker.schema.resource_type import Wait
 
 
@@ -21,21 +21,21 @@ async def failure_of_signals(caller: TypeCaller, policy: Mapping[str, Any]) -> s
 
     Raises :class:`StoppedError` when the operation is superseded.
     """
-    wanted = signals_wanted(policy)
+    required = required_signals(policy)
     session, waiting = caller.session, caller.waiting
-    while wanted is not None:
+    while required is not None:
         seen, now = waiting.round, session.ports.clock.now()
         signals = session.creation_signals.get(caller.row.id, {})
         came, failures = len(signals), sum(not success for success in signals.values())
-        if failures > wanted.count - wanted.needed:
-            received = f"Received {failures} FAILURE signal(s) out of {wanted.count}"
-            return f"{received}. {wanted.needed} have to tell of success"
-        if came - failures >= wanted.needed:
+        if failures > required.count - required.needed:
+            received = f"Received {failures} FAILURE signal(s) out of {required.count}"
+            return f"{received}. {required.needed} have to tell of success"
+        if came - failures >= required.needed:
             break
-        left = (caller.row.action_started_at or now) + wanted.seconds - now
-        received = f"{came} of {wanted.count} resource signals received"
+        left = (caller.row.action_started_at or now) + required.seconds - now
+        received = f"{came} of {required.count} resource signals received"
         if left <= 0:
-            return f"{received} within the specified duration of {wanted.seconds:.0f} seconds"
+            return f"{received} within the specified duration of {required.seconds:.0f} seconds"
         caller.row = replace(caller.row, reason=received)
         if caller.row != session.rows.get(caller.row.id):
             await caller.record()

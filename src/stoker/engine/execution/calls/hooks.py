@@ -81,10 +81,10 @@ def superseded_pauses(session: Session) -> tuple[list[Resource], list[str]]:
 class Hooks:
     """The hooks of one operation."""
 
-    def __init__(self, session: Session, operation: Operation, wanted: Definitions | None) -> None:
+    def __init__(self, session: Session, operation: Operation, desired: Definitions | None) -> None:
         self._session = session
         self._operation = operation
-        self._wanted = wanted
+        self._desired = desired
         self._marks: Marks | None = None
         self._loading = asyncio.Lock()
 
@@ -146,15 +146,15 @@ class Hooks:
         return self._marks
 
     async def _named(self) -> Marks:
-        if isinstance(self._wanted, Evaluation):
-            return self._wanted.resolver.hooks
+        if isinstance(self._desired, Evaluation):
+            return self._desired.resolver.hooks
         ports = self._session.ports
-        known = ports.kept.get(self._session.stack.input_id)
+        known = ports.evaluations.get(self._session.stack.input_id)
         if known is not None:
             return known.resolver.hooks
         try:
-            given = await self._session.input()
-            environment = parse_environment(given.environment)
+            stack_input = await self._session.input()
+            environment = parse_environment(stack_input.environment)
         except ENDS_TURN:
             raise
         except Exception:  # an unreadable stack must still be deletable

@@ -71,7 +71,7 @@ class Ownership:
             return Holder(other, stack, going or await self._leaves(other, stack), going)
         return None
 
-    async def hand_over(self, row: Resource, holder: Holder, physical_id: str) -> Resource:
+    async def transfer(self, row: Resource, holder: Holder, physical_id: str) -> Resource:
         """Give the holder's object to ``row``, in one transaction, and return ``row``.
 
         A holder in the same stack is removed with it. The removal of one in another stack of the
@@ -95,10 +95,10 @@ class Ownership:
 
     def _removal_events(self, old: Resource, new: Resource) -> Sequence[Event]:
         transitions, reason = self._session.transitions, _MOVED.format(new.name)
-        begun, first = transitions.resource_to(
+        started, first = transitions.resource_to(
             old, Action.DELETE, Status.IN_PROGRESS, "state changed"
         )
-        return first, transitions.resource_to(begun, Action.DELETE, Status.COMPLETE, reason)[1]
+        return first, transitions.resource_to(started, Action.DELETE, Status.COMPLETE, reason)[1]
 
     async def is_shared(self, row: Resource, type_: ResourceType | None) -> bool:
         """Return whether the object of a row that is removed belongs to another resource, too."""

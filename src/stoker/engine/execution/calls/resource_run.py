@@ -77,11 +77,11 @@ class ResourceRun(TypeCaller):
         An action that a dead engine has started continues where it was.
         """
         row, operation = self.row, self.context.operation
-        is_begun = (row.action, row.status) == (action, Status.IN_PROGRESS)
-        if is_begun and (row.action_started_at or 0.0) >= operation.created_at:
-            begun_at = {"action_started_at": row.action_started_at, "progress": row.progress}
-            changes = {**begun_at, **changes}
-        asked = await self._sent_before(operation.created_at if is_begun else None)
+        was_started = (row.action, row.status) == (action, Status.IN_PROGRESS)
+        if was_started and (row.action_started_at or 0.0) >= operation.created_at:
+            started = {"action_started_at": row.action_started_at, "progress": row.progress}
+            changes = {**started, **changes}
+        asked = await self._sent_before(operation.created_at if was_started else None)
         await self.begin(action, calls, asked=asked, **changes)
         self.session.unanswered.pop(row.id, None)
 
@@ -220,13 +220,13 @@ class ResourceRun(TypeCaller):
 
     async def _record_wait(self, wait: Wait) -> None:
         """Commit the state of a pending type, if it has changed."""
-        noted = with_answer(self.row, wait.physical_id, wait.attributes, wait.data, wait.progress)
+        updated = with_answer(self.row, wait.physical_id, wait.attributes, wait.data, wait.progress)
         if wait.reason:
-            noted = replace(noted, reason=wait.reason)
-        if noted != self.row:
-            self.row = noted
-            await self.session.commit(resources=[noted])
-        await self.session.tell_intent(noted)
+            updated = replace(updated, reason=wait.reason)
+        if updated != self.row:
+            self.row = updated
+            await self.session.commit(resources=[updated])
+        await self.session.tell_intent(updated)
 
     async def _record_done(self, work: TypeCall, done: Done) -> None:
         """Add the values of the last answer to the row, and attributes that others refer to."""

@@ -16,7 +16,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Resource, Stack, Status
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ManagedType, TakesDeployments, can
-from stoker.schema.software import TOLD, SoftwareConfig
+from stoker.schema.software import POLLING_METADATA, SoftwareConfig
 
 DEPLOYMENTS = "deployments"  # key of a server's metadata
 _MOST_LOOKS = 20
@@ -31,13 +31,13 @@ async def deployments_of(ports: Ports, project_id: str, server_id: str) -> Seque
 
 async def server_metadata(ports: Ports, stack: Stack, row: Resource) -> Mapping[str, Any]:
     """Return the metadata of a server's row, with its present deployments."""
-    known = {**row.metadata, **row.data.get(TOLD, {})}
+    known = {**row.metadata, **row.data.get(POLLING_METADATA, {})}
     if row.physical_id is None:
         return known
     configs = await deployments_of(ports, stack.project_id, row.physical_id)
     if not configs:
         return known
-    return {**known, DEPLOYMENTS: [config.as_told() for config in configs]}
+    return {**known, DEPLOYMENTS: [config.as_metadata() for config in configs]}
 
 
 async def publish(ports: Ports, project_id: str, server_id: str) -> None:
@@ -58,15 +58,15 @@ async def publish_row(stack_rows: StackRows, row: Resource) -> None:
         return
     if not type_.publishes(row.properties):
         return
-    told = None
+    published = None
     for _ in range(_MOST_LOOKS):
         metadata = await server_metadata(ports, stack_rows.stack, row)
-        if metadata == told:
+        if metadata == published:
             return
         work = TypeCall(type_, type_.publish, row.properties)
         call = await bound_call(stack_rows, replace(row, metadata=metadata), work)
         await ports.workers.run(type_.service, call)
-        told = metadata
+        published = metadata
 
 
 async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None:

@@ -163,9 +163,9 @@ class TypeCaller:
             outcome = await self.ask(work)
             if isinstance(outcome, Failed):
                 raise RequestError(outcome.reason)
-            kept = with_answer(self.row, outcome.physical_id, outcome.attributes, outcome.data)
-            if kept != self.row:
-                self.row = kept
+            updated = with_answer(self.row, outcome.physical_id, outcome.attributes, outcome.data)
+            if updated != self.row:
+                self.row = updated
                 await self.record()
             if isinstance(outcome, Done):
                 return
@@ -217,7 +217,7 @@ class TypeCaller:
         """Return the answer to a prepared call, which ``run`` sends on a thread."""
         ports, row, ended = self.session.ports, self.row, Ended()
 
-        def noted() -> Any:
+        def leased_call() -> Any:
             # The call may have waited for a thread for so long that another engine owns the stack.
             ports.lease.require()
             answer, lands = None, None
@@ -233,7 +233,7 @@ class TypeCaller:
 
         try:
             with span(f"{work.method.__name__} {row.type_name}", resource=row.name):
-                return await run(noted)
+                return await run(leased_call)
         except asyncio.CancelledError:
             if not ended.cancel() and work.method.__name__ not in _READING:
                 ports.orphaned_calls.remember(row.id, ended)
@@ -341,8 +341,8 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
 
     def connected() -> Any:
         made = replace(call, cloud=ports.clouds.connection(stack))
-        looks = can(type_, Adopts) and method == type_.find
-        if looks or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
+        is_search = can(type_, Adopts) and method == type_.find
+        if is_search or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
             made = replace(made, properties=resolved(stack_rows, type_, made.properties))
             if made.update.previous and row.action is Action.UPDATE:
                 previous = resolved_where_known(stack_rows, type_, made.update.previous)

@@ -60,7 +60,7 @@ async def held_by(caller: TypeCaller, work: TypeCall) -> Outcome | None:
         return Failed(_occupied(type_, ids[0], holder, session))
     if not await _is_handed_over(caller, work, holder.row, ids):
         return None  # the cloud decides; a rejected create changes nothing
-    caller.row = await ownership.hand_over(caller.row, holder, ids[0])
+    caller.row = await ownership.transfer(caller.row, holder, ids[0])
     return Wait(after=0.0)
 
 

@@ -52,12 +52,12 @@ async def foreseen(
     child = await child_of(stack_rows, row)
     if child is None:
         return None
-    nested = await wanted_nested(stack_rows, row, definition, attributes, child, child.address.arn)
-    given = await input_from(stack_rows, own, child.id, definition, nested)
-    return child, given, nested
+    nested = await desired_nested(stack_rows, row, definition, attributes, child, child.address.arn)
+    stack_input = await input_from(stack_rows, own, child.id, definition, nested)
+    return child, stack_input, nested
 
 
-async def wanted_nested(
+async def desired_nested(
     stack_rows: StackRows,
     row: Resource,
     definition: Definition,
@@ -128,12 +128,12 @@ async def input_from(
 ) -> Input:
     """Return the input of a nested stack; ``own`` is the input of its parent."""
     template = await _template(stack_rows, nested, own)
-    given_id = stack_rows.ports.ids.uuid()
+    input_id = stack_rows.ports.ids.uuid()
 
-    def given() -> Input:
-        return input_of_nested(given_id, child_id, definition, nested, own, template)
+    def make_input() -> Input:
+        return input_of_nested(input_id, child_id, definition, nested, own, template)
 
-    return await stack_rows.ports.workers.compute(given)
+    return await stack_rows.ports.workers.compute(make_input)
 
 
 def nesting_call(stack_rows: StackRows, row: Resource) -> NestingCall:

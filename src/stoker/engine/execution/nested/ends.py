@@ -72,10 +72,10 @@ class NestedEnds:
 
     async def _status(self, operation_id: str) -> End:
         """Return the status of a nested operation, as notified at its end or as stored."""
-        told = self._waiting.end_of(operation_id)
-        if told is None:
-            told = await self._session.ports.store.operation_status(operation_id)
-        return told or (OperationStatus.SUPERSEDED, "")
+        end = self._waiting.end_of(operation_id)
+        if end is None:
+            end = await self._session.ports.store.operation_status(operation_id)
+        return end or (OperationStatus.SUPERSEDED, "")
 
 
 async def cancel_of(session: Session, row: Resource, above: Operation) -> Operation | None:

@@ -49,7 +49,7 @@ def input_of_nested(
     )
 
 
-def same_given(one: Input, other: Input) -> bool:
+def equal_inputs(one: Input, other: Input) -> bool:
     """Return True if two inputs have the same contents for a nested stack."""
     if one.text != other.text or one.template_file != other.template_file:
         return False
@@ -58,11 +58,16 @@ def same_given(one: Input, other: Input) -> bool:
     return all(map(_same, _parts(one), _parts(other)))
 
 
-def _parts(given: Input) -> Iterator[Any]:
+def _parts(stack_input: Input) -> Iterator[Any]:
     """Return the parts of an input that are compared as they are stored."""
-    if given.text is None:
-        yield given.template
-    yield from (given.parameters, given.environment, given.facade, given.imports)
+    if stack_input.text is None:
+        yield stack_input.template
+    yield from (
+        stack_input.parameters,
+        stack_input.environment,
+        stack_input.facade,
+        stack_input.imports,
+    )
 
 
 def _same(one: Any, other: Any) -> bool:

@@ -12,7 +12,12 @@ from stoker.engine.execution.calls.build import address_of_nested
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.nested.attributes import nested_attributes, with_shown
-from stoker.engine.execution.nested.desired import child_of, input_from, nesting_call, wanted_nested
+from stoker.engine.execution.nested.desired import (
+    child_of,
+    desired_nested,
+    input_from,
+    nesting_call,
+)
 from stoker.engine.execution.nested.ends import NestedEnds, NestedFailedError
 from stoker.engine.execution.nested.settled import is_settled
 from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
@@ -69,7 +74,7 @@ class Nesting:
         """Apply a nested stack without a change of the row's status. Raises NestedFailedError."""
         # A dead engine may have started the operation: it is recorded once, and stays the same.
         operation_id, seen = (
-            await _begun(self._session, run.row, self._parent, removing=False),
+            await _started_part(self._session, run.row, self._parent, removing=False),
             None,
         )
         if operation_id is None:
@@ -79,7 +84,7 @@ class Nesting:
             if child is not None:
                 reference = child.address.arn
             adopted = await self._adopted(run)
-            nested = await wanted_nested(
+            nested = await desired_nested(
                 self._session, run.row, definition, attributes, child, reference, adopted
             )
             seen = self._waiting.round_of(child_id if child is None else child.id)
@@ -113,7 +118,7 @@ class Nesting:
         """Run an operation on the nested stack as part of the parent's operation, once."""
         removing = operation.action is Action.DELETE
         seen = None
-        operation_id = await _begun(self._session, run.row, self._parent, removing=removing)
+        operation_id = await _started_part(self._session, run.row, self._parent, removing=removing)
         if operation_id is None:
             seen = self._waiting.round_of(operation.stack_id)
             await self._session.commit(resources=[run.row], operations=[operation])
@@ -174,10 +179,13 @@ class Nesting:
         """Record the nested stack with its operation, and return the id of the operation."""
         session, own, row = self._session, self._session.stack, run.row
         now, action = session.ports.clock.now(), Action.CREATE
-        given = await self._input(child_id, definition, nested)
+        stack_input = await self._input(child_id, definition, nested)
         if adopted is not None:
-            action, given = Action.ADOPT, replace(given, adopted=adopted.resources or {})
-        operation = self._operation(child_id, action, given.id, nested)
+            action, stack_input = (
+                Action.ADOPT,
+                replace(stack_input, adopted=adopted.resources or {}),
+            )
+        operation = self._operation(child_id, action, stack_input.id, nested)
         operation = _restoring(operation, self._parent, row)
         child = Stack(
             id=child_id,
@@ -187,7 +195,7 @@ class Nesting:
             status=Status.COMPLETE,
             reason="",
             created_at=now,
-            input_id=given.id,
+            input_id=stack_input.id,
             user_id=own.user_id,
             user_name=own.user_name,
             credentials=own.credentials,
@@ -209,7 +217,7 @@ class Nesting:
         run.row = replace(row, nested_id=child_id, physical_id=child_id, data=data)
         await session.commit(
             resources=[run.row],
-            inputs=[given],
+            inputs=[stack_input],
             created=[child],
             operations=[operation],
             events=[event],
@@ -220,12 +228,14 @@ class Nesting:
         self, run: ResourceRun, child: Stack, definition: Definition, nested: Nested
     ) -> str:
         """Record the operation that updates the nested stack to its input, and return its id."""
-        given = await self._input(child.id, definition, nested)
-        operation = self._operation(child.id, Action.UPDATE, given.id, nested, run.row.name)
+        stack_input = await self._input(child.id, definition, nested)
+        operation = self._operation(child.id, Action.UPDATE, stack_input.id, nested, run.row.name)
         operation = _restoring(operation, self._parent, run.row)
         if nested.data is not None:
             run.row = replace(run.row, data=nested.data)
-        await self._session.commit(resources=[run.row], inputs=[given], operations=[operation])
+        await self._session.commit(
+            resources=[run.row], inputs=[stack_input], operations=[operation]
+        )
         return operation.id
 
 
@@ -254,14 +264,14 @@ async def with_outputs(session: Session, row: Resource) -> Resource:
     return replace(with_shown(row, shown, child.address.arn), reason="state changed")
 
 
-async def _begun(
+async def _started_part(
     session: Session, row: Resource, parent: Operation, *, removing: bool
 ) -> str | None:
     """Return the id of the operation on the nested stack that is part of ``parent``, or None.
 
     Ended operations count as well, but superseded ones do not.
     """
-    if row.nested_id is None or session.begun == parent.id:
+    if row.nested_id is None or session.started_operation_id == parent.id:
         return None
     parts = await session.ports.store.parts(row.nested_id, parent.id)
     known = [

@@ -84,7 +84,7 @@ NO_BATCHES = Batches()
 
 async def preview_tree(
     stack_rows: StackRows,
-    given: Input,
+    stack_input: Input,
     evaluation: Evaluation,
     premises: PreviewOptions = NO_PREMISES,
     batches: Batches = NO_BATCHES,
@@ -104,20 +104,20 @@ async def preview_tree(
         observed,
         batches,
     )
-    return await foresee_with(planner, stack_rows, given, evaluation, premises)
+    return await foresee_with(planner, stack_rows, stack_input, evaluation, premises)
 
 
 async def foresee_with(
     planner: Planner,
     stack_rows: StackRows,
-    given: Input,
+    stack_input: Input,
     evaluation: Evaluation,
     premises: PreviewOptions = NO_PREMISES,
 ) -> PreviewedStack:
     """Return the plans of an update from ``planner``. Raises as :func:`preview_tree`."""
     workers = stack_rows.ports.workers
     plan = await workers.compute(partial(planner.plan, evaluation))
-    nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+    nested = await _nested(stack_rows, stack_input, evaluation, plan, planner.to_be, premises)
     # Each round makes the outputs of further nested stacks known, which may settle open decisions.
     for _ in range(_MOST_ROUNDS):
         changes = changes_in(plan)
@@ -127,7 +127,7 @@ async def foresee_with(
         plan = await workers.compute(partial(planner.plan, evaluation))
         if changes_in(plan) == changes:
             break
-        nested = await _nested(stack_rows, given, evaluation, plan, planner.to_be, premises)
+        nested = await _nested(stack_rows, stack_input, evaluation, plan, planner.to_be, premises)
     return PreviewedStack(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
 
 
@@ -144,12 +144,12 @@ def _to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[
     for name, below in nested.items():
         row, rows = stack_rows.current[name], below.stack_rows
         changes = changes_in(below.plan)
-        kept = {inner: each for inner, each in rows.current.items() if inner not in changes}
+        unchanged = {inner: each for inner, each in rows.current.items() if inner not in changes}
         to_be = below.to_be or _to_be(rows, below.nested)
         facts = facts_amid(rows, below.plan, to_be)
         outputs = below.evaluation.outputs(facts)
         known = [output for output in outputs if output.known]
-        shown = shown_by(known, kept, rows.reference_of, stack_rows.type_of(row))
+        shown = shown_by(known, unchanged, rows.reference_of, stack_rows.type_of(row))
         if known != outputs:
             # A map without the unknown outputs would look complete.
             shown.pop("outputs", None)
@@ -159,7 +159,7 @@ def _to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[
 
 async def _nested(
     stack_rows: StackRows,
-    given: Input,
+    stack_input: Input,
     evaluation: Evaluation,
     plan: Plan,
     to_be: Mapping[str, Resource],
@@ -174,7 +174,7 @@ async def _nested(
             continue
         if changes.get(name, Change.KEEP) not in _STAYING:
             continue
-        below = await _foresee_one(stack_rows, row, given, evaluation, facts, premises)
+        below = await _foresee_one(stack_rows, row, stack_input, evaluation, facts, premises)
         if below is not None:
             found[name] = below
     return found
@@ -193,22 +193,22 @@ async def _foresee_one(
     definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
     used = evaluation.attributes_used.get(row.name, frozenset())
     try:
-        wanted = await foreseen(stack_rows, row, definition, used, own)
+        desired = await foreseen(stack_rows, row, definition, used, own)
     except NestedFailedError as failed:
         raise ValidationError(f"resources.{row.name}: {failed}") from failed
-    if wanted is None:
+    if desired is None:
         return None
-    child, given, about = wanted
+    child, stack_input, about = desired
 
     def evaluate() -> Evaluation:
-        inner = evaluation_of(ports, child, given, Documents.of(given))
+        inner = evaluation_of(ports, child, stack_input, Documents.of(stack_input))
         _ = inner.attributes_used  # compute it on this thread, not later on the event loop
         return inner
 
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
     batches = Batches(about.batches, about.pause)
-    return await preview_tree(rows, given, inner, premises, batches)
+    return await preview_tree(rows, stack_input, inner, premises, batches)
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:

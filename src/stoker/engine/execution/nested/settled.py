@@ -18,7 +18,7 @@ from stoker.engine.execution.nested.attributes import nested_attributes, with_sh
 from stoker.engine.execution.nested.desired import foreseen
 from stoker.engine.execution.nested.ends import NestedFailedError
 from stoker.engine.execution.nested.idle_plan import is_at_input, plans_nothing, recorded_definition
-from stoker.engine.execution.nested.inputs import same_given
+from stoker.engine.execution.nested.inputs import equal_inputs
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import (
@@ -53,8 +53,8 @@ async def is_settled(
 
     ``attributes`` contains those that the template refers to.
     """
-    looks = operation.converges or operation.restores
-    if looks or operation.action not in (Action.UPDATE, Action.ROLLBACK):
+    reads_live = operation.converges or operation.restores
+    if reads_live or operation.action not in (Action.UPDATE, Action.ROLLBACK):
         return False
     if not isinstance(definition.type, NestingType):
         return False
@@ -86,17 +86,17 @@ async def _same_child(
 
     ``own`` is the input of its parent. Raises an error of _NOT_KNOWN.
     """
-    wanted = await foreseen(stack_rows, row, definition, attributes, own)
-    if wanted is None:
+    desired = await foreseen(stack_rows, row, definition, attributes, own)
+    if desired is None:
         return None
-    child, given, nested = wanted
+    child, stack_input, nested = desired
     if nested.data is not None and dict(nested.data) != dict(row.data):
         return None
     if not is_at_input(child):
         return None
     ports = stack_rows.ports
     before = await ports.store.input(child.input_id)
-    return child if await ports.workers.compute(lambda: same_given(before, given)) else None
+    return child if await ports.workers.compute(lambda: equal_inputs(before, stack_input)) else None
 
 
 class _NestedTree:
@@ -109,7 +109,7 @@ class _NestedTree:
 
     async def is_settled(self, stack_id: str) -> bool:
         """Return True if nothing would change in the stack or below it."""
-        settled = self._ports.kept.settled
+        settled = self._ports.evaluations.settled
         finding = settled.finding(stack_id, self._tree)
         if finding is None:
             state = self._tree.state_of(stack_id)
@@ -123,7 +123,7 @@ class _NestedTree:
 
     async def is_shown(self, above: StackRows, row: Resource, child: Stack) -> bool:
         """Return True if the row has the attributes that its nested stack shows."""
-        state, settled = self._tree.state_of(child.id), self._ports.kept.settled
+        state, settled = self._tree.state_of(child.id), self._ports.evaluations.settled
         if settled.is_shown(row.id, state):
             return True
         self.has_read_rows = True

@@ -35,7 +35,7 @@ from stoker.schema.words import shown
 _GENERATED = re.compile(rf"-[a-z2-7]{{{TOKEN_LENGTH}}}\Z")
 
 
-class Look(Struct, frozen=True):
+class Observation(Struct, frozen=True):
     """The result of a comparison with a live object."""
 
     gone: bool = False
@@ -43,23 +43,25 @@ class Look(Struct, frozen=True):
     unread: str | None = None  # why the object was not compared
 
 
-def look_at(stack_rows: StackRows, type_: ManagedType) -> Callable[[Call], Look] | None:
+def comparison_with_live(
+    stack_rows: StackRows, type_: ManagedType
+) -> Callable[[Call], Observation] | None:
     """Return the function that compares objects of a type, for a worker thread, or None."""
     if not can(type_, Observes):
         return None
     observed = type_
 
-    def live(call: Call) -> Look:
-        look = seen(observed, call)
-        differing = {each.name for each in look.found.differences}
+    def live(call: Call) -> Observation:
+        observation = observation_of(observed, call)
+        differing = {each.name for each in observation.found.differences}
         properties, unknown = _with_ids(stack_rows, type_, call.properties, differing)
         if properties is not call.properties:
-            look = seen(observed, replace(call, properties=properties))
+            observation = observation_of(observed, replace(call, properties=properties))
         if not unknown:
-            return look
-        known = tuple(each for each in look.found.differences if each.name not in unknown)
-        untold = (*look.found.untold, *sorted(unknown))
-        return replace(look, found=Comparison(known, untold))
+            return observation
+        known = tuple(each for each in observation.found.differences if each.name not in unknown)
+        unreported = (*observation.found.unreported, *sorted(unknown))
+        return replace(observation, found=Comparison(known, unreported))
 
     return live
 
@@ -68,48 +70,48 @@ def check_by(
     stack_rows: StackRows, type_: ManagedType, check: Callable[[Call], Outcome]
 ) -> Callable[[Call], Outcome]:
     """Return the check of a type, with external changes in its reason."""
-    look = look_at(stack_rows, type_)
-    if look is None:
+    compare_live = comparison_with_live(stack_rows, type_)
+    if compare_live is None:
         return check
 
     def checked(call: Call) -> Outcome:
         outcome = check(call)
         if not isinstance(outcome, Done) or call.physical_id is None:
             return outcome
-        found = look(call).found.differences
+        found = compare_live(call).found.differences
         changes = [
             f"{each.name} is {shown(each.live)} instead of {shown(each.applied)}" for each in found
         ]
-        told = f"changed outside of the stack: {'; '.join(changes)}" if changes else None
-        return replace(outcome, reason=told)
+        reason = f"changed outside of the stack: {'; '.join(changes)}" if changes else None
+        return replace(outcome, reason=reason)
 
     checked.__name__ = check.__name__
     return checked
 
 
-def repairable(type_: ResourceType | None, look: Look) -> dict[str, Difference]:
+def repairable(type_: ResourceType | None, observation: Observation) -> dict[str, Difference]:
     """Return the differences that an update can set back in place, by property."""
     if type_ is None or not can(type_, Updates):
         return {}
     schema = type_.properties
     return {
         each.name: each
-        for each in look.found.differences
+        for each in observation.found.differences
         if schema[each.name].update_allowed and not schema[each.name].immutable
     }
 
 
-def seen(type_: Observes, call: Call) -> Look:
+def observation_of(type_: Observes, call: Call) -> Observation:
     """Return one comparison. Names among the properties must be ids where objects have ids."""
     live = type_.live(call)
     if live is None:
-        return Look(gone=True)
+        return Observation(gone=True)
     expected = type_.expected(call) if can(type_, Expects) else call.properties
     generated = _GENERATED.search(str(live.get("name") or ""))
     if "name" in live and not expected.get("name"):
         expected = {**expected, "name": None if generated else call.physical_name}
     assert isinstance(type_, ManagedType)
-    return Look(found=compare(type_.properties, expected, live))
+    return Observation(found=compare(type_.properties, expected, live))
 
 
 def _with_ids(

@@ -9,13 +9,13 @@ from typing import Any
 
 from stoker.engine.execution.calls.build import build_call
 from stoker.engine.execution.calls.type_caller import Ask, TypeCall, TypeCaller, bound_call
-from stoker.engine.execution.observe.observing import Look, look_at, repairable
+from stoker.engine.execution.observe.observing import Observation, comparison_with_live, repairable
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.execution.waiting import StoppedError, Waiting
 from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.plans import Definitions, Observed
 from stoker.engine.model.records import Action, Resource, Status, is_nested
-from stoker.engine.planning.decision import CallFor, given_properties
+from stoker.engine.planning.decision import CallFor, specified_properties
 from stoker.engine.planning.facts import exists
 from stoker.kernel.errors import RequestError
 from stoker.kernel.logs.log import Log
@@ -61,7 +61,7 @@ def call_about(stack_rows: StackRows) -> CallFor:
             stack_rows,
             row,
             definition.type,
-            properties=given_properties(definition),
+            properties=specified_properties(definition),
             previous=row.properties,
             changed=changed,
         )
@@ -69,12 +69,12 @@ def call_about(stack_rows: StackRows) -> CallFor:
     return call_for
 
 
-async def read_missing(session: Session, wanted: Definitions) -> None:
+async def read_missing(session: Session, desired: Definitions) -> None:
     """Read attributes that a new template refers to and that no row has so far."""
     missing = [
         row
         for row in session.current.values()
-        if wanted.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
+        if desired.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
     ]
     if missing:
         await read_attributes(session, missing)
@@ -111,69 +111,75 @@ async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
     except ENDS_TURN:
         raise
     except Exception as error:  # noqa: BLE001 - see read_attributes
-        told = session.ports.faults.describe(_met(error))
-        log.warning("attributes not read", resource=row.name, error=told)
+        reason = session.ports.faults.describe(_met(error))
+        log.warning("attributes not read", resource=row.name, error=reason)
         return None
     new = replace(row, attributes={**row.attributes, **attributes})
     return new if new != row else None
 
 
 async def observe(
-    stack_rows: StackRows, wanted: Definitions, ask: Ask, *, converge: bool
+    stack_rows: StackRows, desired: Definitions, ask: Ask, *, converge: bool
 ) -> Observed:
     """Return the facts about live objects for planning; with ``converge`` about all wanted ones.
 
     Raises RequestError if a needed object cannot be read: nothing would be repaired.
     """
-    healthy = await check_failed_and_replaced(stack_rows, wanted, ask)
+    healthy = await check_failed_and_replaced(stack_rows, desired, ask)
     if not converge:
         return Observed(healthy)
-    current, names = stack_rows.current, frozenset(wanted.names)
+    current, names = stack_rows.current, frozenset(desired.names)
     rows = {row.id: row for name, row in current.items() if name in names}
-    looks = await look_at_all(stack_rows, rows.values(), ask)
-    for row_id, look in looks.items():
-        if look.unread is not None:
+    observations = await observe_all(stack_rows, rows.values(), ask)
+    for row_id, observation in observations.items():
+        if observation.unread is not None:
             name = rows[row_id].name
-            raise RequestError(f"resources.{name}: its live object cannot be read: {look.unread}")
-    gone = frozenset(row_id for row_id, look in looks.items() if look.gone)
+            raise RequestError(
+                f"resources.{name}: its live object cannot be read: {observation.unread}"
+            )
+    gone = frozenset(row_id for row_id, observation in observations.items() if observation.gone)
     drifted = {
         row_id: found
-        for row_id, look in looks.items()
-        if (found := repairable(stack_rows.type_of(rows[row_id]), look))
+        for row_id, observation in observations.items()
+        if (found := repairable(stack_rows.type_of(rows[row_id]), observation))
     }
     return Observed(healthy, gone, drifted)
 
 
-async def look_at_all(stack_rows: StackRows, rows: Iterable[Resource], ask: Ask) -> dict[str, Look]:
+async def observe_all(
+    stack_rows: StackRows, rows: Iterable[Resource], ask: Ask
+) -> dict[str, Observation]:
     """Return comparisons with live objects, by row, for types that support it."""
-    asked = [(row, work) for row in rows if (work := _work_of_look(stack_rows, row)) is not None]
-    looks = await asyncio.gather(*(_look(stack_rows, row, work, ask) for row, work in asked))
-    return {row.id: look for (row, _), look in zip(asked, looks, strict=True)}
+    asked = [(row, work) for row in rows if (work := _comparison_call(stack_rows, row)) is not None]
+    observations = await asyncio.gather(
+        *(_observe(stack_rows, row, work, ask) for row, work in asked)
+    )
+    return {row.id: observation for (row, _), observation in zip(asked, observations, strict=True)}
 
 
-def _work_of_look(stack_rows: StackRows, row: Resource) -> TypeCall | None:
+def _comparison_call(stack_rows: StackRows, row: Resource) -> TypeCall | None:
     type_ = stack_rows.type_of(row)
     has_object = exists(row) and row.physical_id is not None and not row.external
     if not has_object or is_nested(row) or not isinstance(type_, ManagedType):
         return None
-    method = look_at(stack_rows, type_)
+    method = comparison_with_live(stack_rows, type_)
     return None if method is None else TypeCall(type_, method, row.properties)
 
 
-async def _look(stack_rows: StackRows, row: Resource, work: TypeCall, ask: Ask) -> Look:
+async def _observe(stack_rows: StackRows, row: Resource, work: TypeCall, ask: Ask) -> Observation:
     try:
-        look: Look = await ask(row, work)
+        observation: Observation = await ask(row, work)
     except TimeoutError:
-        return Look(unread="there was no answer in time")
+        return Observation(unread="there was no answer in time")
     except ENDS_TURN:
         raise
     except Exception as error:  # noqa: BLE001 - the look reports it
-        return Look(unread=stack_rows.ports.faults.describe(_met(error)))
-    return look
+        return Observation(unread=stack_rows.ports.faults.describe(_met(error)))
+    return observation
 
 
 async def check_failed_and_replaced(
-    stack_rows: StackRows, wanted: Definitions, ask: Ask
+    stack_rows: StackRows, desired: Definitions, ask: Ask
 ) -> frozenset[str]:
     """Return the ids of failed or replaced rows that can still serve wanted resources.
 
@@ -181,7 +187,7 @@ async def check_failed_and_replaced(
     dependency, or of an update that the cloud rejected as a whole. A replaced row that is not
     removed yet can unless its object is known to be deleted or broken.
     """
-    names = frozenset(wanted.names)
+    names = frozenset(desired.names)
     asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
     if not asked:
         return frozenset()

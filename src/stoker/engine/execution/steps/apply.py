@@ -27,10 +27,10 @@ from stoker.engine.planning.decision import (
     Choice,
     Decision,
     choose,
-    given_properties,
     implementation_of,
     replaced_rows,
     require_known,
+    specified_properties,
     still_unknown,
 )
 from stoker.engine.planning.facts import RecordedFacts
@@ -54,16 +54,16 @@ from stoker.template.definition import Definition, TooMuchWorkError
 class ApplyStep:
     """The apply steps of one operation."""
 
-    def __init__(self, context: OperationContext, wanted: Definitions, observed: Observed) -> None:
+    def __init__(self, context: OperationContext, desired: Definitions, observed: Observed) -> None:
         self._context = context
         self._session = session = context.session
         self._operation = context.operation
-        self._wanted = wanted
+        self._desired = desired
         self._observed = observed
         self._handover = ReplacementHandover(context)
         self._call_for = call_about(session)
         self._facts = RecordedFacts(session.current, session.reference_of)
-        self._used = wanted.attributes_used
+        self._used = desired.attributes_used
         self._replaced = replaced_rows(session.rows.values())
 
     async def apply(self, node: Node) -> None:
@@ -108,7 +108,7 @@ class ApplyStep:
         replaced = [rows[old.id] for old in self._replaced.get(name, ()) if old.id in rows]
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
-            definition = defined(self._wanted, name, self._facts, light=light)
+            definition = defined(self._desired, name, self._facts, light=light)
             choice = choose(row, replaced, definition, self._call_for, self._observed)
             require_known(choice, definition)
             return definition, choice
@@ -245,10 +245,10 @@ class ApplyStep:
         elif isinstance(type_, ManagedType):
             method = _method(run.row.action, type_, changed)
             if run.row.action is Action.ADOPT:
-                given = (await self._session.input()).adopted_resource(run.row.name)
-                method = adopting(type_, given)
+                adopted = (await self._session.input()).adopted_resource(run.row.name)
+                method = adopting(type_, adopted)
             if method is not None:
-                properties = given_properties(definition)
+                properties = specified_properties(definition)
                 await run.call(TypeCall(type_, method, properties, previous, changed, used))
             if can(type_, TakesDeployments):
                 await run.publish(definition.properties)

@@ -37,17 +37,17 @@ _SNAPSHOT_OF = "snapshot_of_delete"
 class RemoveStep:
     """The remove steps of one operation."""
 
-    def __init__(self, context: OperationContext, wanted: Definitions) -> None:
+    def __init__(self, context: OperationContext, desired: Definitions) -> None:
         self._context = context
         self._session = context.session
         self._abandons = context.operation.abandons
-        self._wanted = frozenset(wanted.names)
+        self._desired = frozenset(desired.names)
         self._ownership = Ownership(context.session)
 
     async def remove(self, node: Node) -> None:
         """Remove the row unless it was removed before, or was not replaced after all."""
         row = self._session.rows.get(node.key)
-        if row is None or (row.name in self._wanted and row.replaced_by is None):
+        if row is None or (row.name in self._desired and row.replaced_by is None):
             return
         if row.action is Action.INIT:
             # A row in INIT has no event yet, so its removal needs none.

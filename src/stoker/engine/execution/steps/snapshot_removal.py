@@ -37,8 +37,8 @@ async def drop_snapshots(
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
         with waiting.resting:
-            told = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
-        reasons = [reason for reason in told if reason is not None]
+            results = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
+        reasons = [reason for reason in results if reason is not None]
         if reasons:
             reason = f"the snapshot {snapshot.id} is not deleted: {reasons[0]}"
             failed = replace(snapshot, status=Status.FAILED, reason=session.masking.text(reason))

@@ -52,9 +52,11 @@ def recorded_resources(document: Mapping[str, Any], depth: int = 0) -> dict[str,
     return found
 
 
-def section(given: Mapping[str, Any], key: str, where: str = "the document") -> Mapping[str, Any]:
+def section(
+    document: Mapping[str, Any], key: str, where: str = "the document"
+) -> Mapping[str, Any]:
     """Return a part of a document, or an empty one. Raises ValidationError (400)."""
-    value = given.get(key)
+    value = document.get(key)
     if not isinstance(value, Mapping | None):
         raise invalid_document(f"{key} of {where[:80]} is not an object")
     return value or {}

@@ -278,16 +278,16 @@ class Store(StackReads, UserRecordReads, Protocol):
         rely on its rest.
 
         Acquisitions for the same operation without an event in between are counted, up to
-        :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_take_up`.
+        :data:`COUNTED_AT_ONCE`; further ones are counted by :meth:`count_attempt`.
         """
 
-    async def count_take_up(self, stack: Stack) -> None:
+    async def count_attempt(self, stack: Stack) -> None:
         """Count one more acquisition without progress. Raises :class:`FencedError`."""
 
-    async def forget_take_ups(self, stack: Stack) -> None:
+    async def reset_attempts(self, stack: Stack) -> None:
         """Reset the count, because the operation makes progress."""
 
-    async def hand_over(self, stack: Stack) -> None:
+    async def release(self, stack: Stack) -> None:
         """Release a stack for which no call is in flight. Raises :class:`FencedError`."""
 
     async def give_up(self, stack_id: str, reason: str, now: float) -> None:

@@ -25,7 +25,7 @@ class TurnNotification(Struct, frozen=True):
     ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
 
 
-def news_of(change: Change) -> TurnNotification:
+def notification_of(change: Change) -> TurnNotification:
     """Return the stacks that a change concerns."""
     asked = {
         operation.stack_id: None

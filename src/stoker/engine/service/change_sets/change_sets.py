@@ -73,10 +73,10 @@ class ChangeSets:
             return again
         if found is None:
             new = await evaluated_new(self._ports, caller, request)
-            stack, given, evaluation = new.stack, new.given, new.evaluation
+            stack, stack_input, evaluation = new.stack, new.input, new.evaluation
         elif is_in_review(found):
             stack = found
-            given, evaluation = await evaluated_in_review(self._ports, caller, stack, request)
+            stack_input, evaluation = await evaluated_in_review(self._ports, caller, stack, request)
         else:
             raise NotSupportedError(
                 f"Stack [{found.name}] already exists and cannot be created again with the"
@@ -85,12 +85,12 @@ class ChangeSets:
 
         blank = self._blank(caller, stack, name, description)
         made = await self._ports.workers.compute(
-            lambda: contents.of_create(self._ports, blank, stack, given, evaluation, request)
+            lambda: contents.of_create(self._ports, blank, stack, stack_input, evaluation, request)
         )
         if found is None:
             has_room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
-            change = PublicChange(stack.id, puts=(stack, given, made), guards=(has_room,))
-            self._ports.kept.put(given.id, evaluation)
+            change = PublicChange(stack.id, puts=(stack, stack_input, made), guards=(has_room,))
+            self._ports.evaluations.put(stack_input.id, evaluation)
             await record_new_stack(self._ports, caller, change)
         else:
             await self._keep(stack, made)
@@ -115,7 +115,7 @@ class ChangeSets:
         again = await self._again(caller, stack, name)
         if again is not None:
             return again
-        plan, given, evaluation = await self._previews.planned(
+        plan, stack_input, evaluation = await self._previews.planned(
             caller, stack, request, show_nested=show_nested
         )
         if plan.fingerprint is None:
@@ -128,7 +128,7 @@ class ChangeSets:
         blank = self._blank(caller, stack, name, description)
         made = await self._ports.workers.compute(
             lambda: contents.of_update(
-                blank, stack, plan, evaluation, request, same_input(given, old)
+                blank, stack, plan, evaluation, request, same_input(stack_input, old)
             )
         )
         await self._keep(stack, made)

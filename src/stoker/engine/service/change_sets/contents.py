@@ -29,7 +29,7 @@ def of_create(
     ports: Ports,
     blank: ChangeSet,
     stack: Stack,
-    given: Input,
+    stack_input: Input,
     evaluation: Evaluation,
     request: StackRequest,
 ) -> ChangeSet:
@@ -38,7 +38,7 @@ def of_create(
     return replace(
         blank,
         makes=True,
-        fingerprint=plan_fingerprints.of_create(given, evaluation),
+        fingerprint=plan_fingerprints.of_create(stack_input, evaluation),
         request=_data(request),
         shown=_shown(request, parameters, _added(ports, stack, evaluation)),
     )

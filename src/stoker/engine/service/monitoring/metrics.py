@@ -39,7 +39,7 @@ class Metrics:
         """
         now = self._ports.clock.now()
         known: dict[tuple[str, str | None], Sequence[AlarmView]] = {}
-        kept: dict[Watch, list[Measurement]] = {}
+        measured_by_watch: dict[Watch, list[Measurement]] = {}
         for datum in data:
             # Check all measurements before the first is stored. One invalid measurement rejects
             # them all.
@@ -49,8 +49,8 @@ class Metrics:
                 known[key] = await self._watching(caller, namespace, *key)
             for alarm in known[key]:
                 if key[1] or alarm.rule.dimensions.items() <= datum.dimensions.items():
-                    kept.setdefault(alarm.watch, []).append(measured)
-        for watch, measurements in kept.items():
+                    measured_by_watch.setdefault(alarm.watch, []).append(measured)
+        for watch, measurements in measured_by_watch.items():
             puts = [
                 WatchMeasurement(**structs.asdict(each), resource_id=watch.resource_id)
                 for each in measurements

@@ -82,7 +82,7 @@ class Watches:
         while not all([await change(watch) for watch in await self._alarms.of(caller, name)]):
             continue
 
-    async def look(self) -> float | None:
+    async def evaluate_due(self) -> float | None:
         """Evaluate watches that are due, a bounded number of them.
 
         Returns the time at which the next one is due, or None if there is none.
@@ -90,7 +90,7 @@ class Watches:
         now = self._ports.clock.now()
         for watch in await self._ports.store.due_watches(now, AT_ONCE):
             try:
-                await self._look_at(watch, now)
+                await self._evaluate(watch, now)
             except StoreError:
                 raise
             except Exception:
@@ -98,7 +98,7 @@ class Watches:
                 await self._put_off(watch, now + _LATER)
         return await self._ports.store.next_watch_at()
 
-    async def _look_at(self, watch: Watch, now: float) -> None:
+    async def _evaluate(self, watch: Watch, now: float) -> None:
         stack = await self._ports.store.stack(watch.stack_id)
         row = await self._ports.store.resource(watch.resource_id)
         if stack is None or stack.deleted_at is not None or row is None:
@@ -149,12 +149,14 @@ class Watches:
         waiting = await self._ports.store.queue(stack.id)
         if len(waiting) + len(operations) > self._ports.limits.signals_per_resource:
             raise LimitExceededError(f"too much is waiting for the stack of the alarm {watch.name}")
-        told = f"{watch.state} -> {state}: {reason}"
+        event_reason = f"{watch.state} -> {state}: {reason}"
         if unheard:
-            told += f"; {unheard} of the actions name nothing in this stack that takes signals"
+            event_reason += (
+                f"; {unheard} of the actions name nothing in this stack that takes signals"
+            )
         own = rows.rows[watch.resource_id]
         event = self._transitions.event_of(
-            replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=told)
+            replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=event_reason)
         )
         new = replace(new, changed_at=self._ports.clock.now())
         written = await self._commit(watch, [new, *operations, *signals, event])

@@ -40,7 +40,7 @@ async def preview_create(
         outputs = tuple(evaluation.outputs(RecordedReferences()))
         masking = masking_of(evaluation)
         views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
-        made = of_create(new.given, evaluation) if fingerprint else None
+        made = of_create(new.input, evaluation) if fingerprint else None
         return stack_view(stack, evaluation, outputs), views, made
 
     return await ports.workers.compute(view)

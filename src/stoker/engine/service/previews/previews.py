@@ -78,19 +78,19 @@ class Previews:
         ports = self._ports
         # Read the state before the rows. A change between the two makes the fingerprint outdated.
         tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
-        given, evaluation = await evaluated_update(ports, caller, stack, request)
+        stack_input, evaluation = await evaluated_update(ports, caller, stack, request)
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
         foreseen = await preview_tree(
-            stack_rows, given, evaluation, PreviewOptions(unhealthy, request.converge)
+            stack_rows, stack_input, evaluation, PreviewOptions(unhealthy, request.converge)
         )
         masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
         previews = UpdatePreviews(ports, masking, show_nested=show_nested)
         changes = await previews.changes(foreseen)
         if tree is None:
-            return PlanView(tuple(changes)), given, evaluation
+            return PlanView(tuple(changes)), stack_input, evaluation
         accepted = foreseen.decisions
-        made = await ports.workers.compute(lambda: of_update(given, accepted, tree))
-        return PlanView(tuple(changes), made), given, evaluation
+        made = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))
+        return PlanView(tuple(changes), made), stack_input, evaluation
 
     async def delete(
         self, caller: Caller, address: StackAddress, *, fingerprint: bool = False

@@ -29,7 +29,7 @@ _CHANGES = {
     Change.CONTINUE: "added",
     Change.UPDATE: "updated",
     Change.REPLACE: "replaced",
-    Change.TAKE_UP: "replaced",
+    Change.REINSTATE: "replaced",
     Change.LATER: "updated",
     Change.KEEP: "unchanged",
 }
@@ -82,8 +82,8 @@ class UpdatePreviews:
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
         planned = {node.name: node for node in foreseen.plan.nodes(Step.APPLY)}
         differences, order = compared(foreseen, self._masking), places(foreseen.plan)
-        told = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
-        where = positions_of(evaluation, told)
+        lines = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
+        where = positions_of(evaluation, lines)
         found = {}
         for name in evaluation.names:
             node, row = planned.get(name), stack_rows.current.get(name)

@@ -105,28 +105,28 @@ class Operations:
         self, caller: Caller, action: Action, request: StackRequest, new: NewStack
     ) -> StackAddress:
         """Record a new stack with its first operation, which this engine drives."""
-        ports, given, evaluation = self._ports, new.given, new.evaluation
-        await require_agreed_create(ports, request, given, evaluation)
+        ports, stack_input, evaluation = self._ports, new.input, new.evaluation
+        await require_agreed_create(ports, request, stack_input, evaluation)
         protections = protection_of(new.stack, request)
         exports = await export_names(ports, evaluation)
         checks = (
             partial(require_new_token, caller=caller),
             partial(require_room_for_stack, limits=ports.limits, caller=caller),
-            partial(require_shared, stack=new.stack, given=given, names=exports),
+            partial(require_shared, stack=new.stack, stack_input=stack_input, names=exports),
         )
         stack, event = self._transitions.stack_to(
             new.stack, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         content = _creation(request, disable_rollback=stack.disable_rollback)
-        operation = ports.operation_on(stack, action, content, given.id, caller=caller)
+        operation = ports.operation_on(stack, action, content, stack_input.id, caller=caller)
         event = replace(event, client_token=operation.client_token)
         change = PublicChange(
             stack.id,
-            puts=(stack, given, operation, event, *protections),
+            puts=(stack, stack_input, operation, event, *protections),
             guards=checks,
             acquires=(stack.id,),
         )
-        ports.kept.put(given.id, evaluation)
+        ports.evaluations.put(stack_input.id, evaluation)
         await record_new_stack(ports, caller, change)
         return stack.address
 
@@ -138,14 +138,14 @@ class Operations:
         Raises PlanOutdatedError if the plan of the change set is outdated.
         """
         ports = self._ports
-        given, evaluation = await evaluated_in_review(ports, caller, stack, request)
-        await require_agreed_create(ports, request, given, evaluation)
+        stack_input, evaluation = await evaluated_in_review(ports, caller, stack, request)
+        await require_agreed_create(ports, request, stack_input, evaluation)
         protections = protection_of(stack, request)
         exports = await export_names(ports, evaluation)
         checks = (
             partial(require_new_token, caller=caller),
             partial(require_in_review, stack=stack),
-            partial(require_shared, stack=stack, given=given, names=exports),
+            partial(require_shared, stack=stack, stack_input=stack_input, names=exports),
         )
         disable_rollback = request.disable_rollback is not False
         settings = {
@@ -159,20 +159,20 @@ class Operations:
             replace(stack, timeout_mins=request.timeout_mins),
             Action.CREATE,
             replace(content, settings=settings),
-            given.id,
+            stack_input.id,
             caller=caller,
         )
         change = PublicChange(
             stack.id,
             puts=(
-                given,
+                stack_input,
                 operation,
                 ChangeSetExecution(change_set_id, operation.id),
                 *protections,
             ),
             guards=checks,
         )
-        ports.kept.put(given.id, evaluation)
+        ports.evaluations.put(stack_input.id, evaluation)
         await ports.store.commit(change)
 
     async def update(
@@ -191,17 +191,17 @@ class Operations:
         ports = self._ports
         stack = await self._finder.at(caller, address)
         require_updatable(stack)
-        given, evaluation = await evaluated_update(ports, caller, stack, request)
-        await require_change(ports, stack, given, request)
+        stack_input, evaluation = await evaluated_update(ports, caller, stack, request)
+        await require_change(ports, stack, stack_input, request)
         exports = await export_names(ports, evaluation)
         rules = await rules_for(ports, stack, request)
-        agreement = await agreed_update(ports, stack, given, evaluation, request)
+        agreement = await agreed_update(ports, stack, stack_input, evaluation, request)
         checks = (
             partial(require_new_token, caller=caller),
             partial(require_still_updatable, stack=stack),
             partial(require_agreed, agreement=agreement),
             partial(require_same_protection, before=rules.before),
-            partial(require_shared, stack=stack, given=given, names=exports),
+            partial(require_shared, stack=stack, stack_input=stack_input, names=exports),
         )
         settings = _changed_settings(stack, request, description_of(evaluation))
         content = ChangeRequest(
@@ -213,14 +213,16 @@ class Operations:
         )
         # The time limit of the request applies to its own operation, too.
         limited = replace(stack, timeout_mins=settings.get("timeout_mins", stack.timeout_mins))
-        operation = ports.operation_on(limited, Action.UPDATE, content, given.id, caller=caller)
+        operation = ports.operation_on(
+            limited, Action.UPDATE, content, stack_input.id, caller=caller
+        )
         executions = () if executes is None else (ChangeSetExecution(executes, operation.id),)
         change = PublicChange(
             stack.id,
-            puts=(given, operation, *executions, *rules.new),
+            puts=(stack_input, operation, *executions, *rules.new),
             guards=checks,
         )
-        ports.kept.put(given.id, evaluation)
+        ports.evaluations.put(stack_input.id, evaluation)
         await ports.store.commit(change)
 
     async def delete(

@@ -38,7 +38,7 @@ class NewStack(Struct, frozen=True):
     """A stack that is not recorded yet, with its input and its evaluation."""
 
     stack: Stack
-    given: Input
+    input: Input
     evaluation: Evaluation
 
 
@@ -57,8 +57,8 @@ async def evaluated(
     input_id = ports.ids.uuid()
 
     def judge() -> tuple[Documents, EvaluatedInput]:
-        given, documents = input_of(input_id, stack.id, request, old)
-        return documents, judged(ports, stack, given, documents, earlier, {})
+        stack_input, documents = input_of(input_id, stack.id, request, old)
+        return documents, judged(ports, stack, stack_input, documents, earlier, {})
 
     documents, found = await ports.workers.compute(judge)
     return await with_fetched(ports, stack, documents, found, earlier)
@@ -82,8 +82,8 @@ async def evaluated_new(
         await require_free(ports, caller, name)
         raise
     description = description_of(found.evaluation)
-    stack = replace(stack, description=description, input_id=found.given.id)
-    return NewStack(stack, found.given, found.evaluation)
+    stack = replace(stack, description=description, input_id=found.input.id)
+    return NewStack(stack, found.input, found.evaluation)
 
 
 async def evaluated_in_review(
@@ -92,7 +92,7 @@ async def evaluated_in_review(
     """Evaluate a create of a stack that is recorded, but has only had change sets so far."""
     found = await evaluated(ports, stack, request)
     await _check(ports, caller, stack, found)
-    return found.given, found.evaluation
+    return found.input, found.evaluation
 
 
 async def evaluated_adopt(
@@ -103,7 +103,7 @@ async def evaluated_adopt(
     old, tags = await ports.workers.compute(lambda: input_of_document(stack_id, document))
     over = replace(request, existing=True, tags=request.tags or tags)
     new = await evaluated_new(ports, caller, over, stack_id, old)
-    return replace(new, given=replace(new.given, adopted=old.adopted))
+    return replace(new, input=replace(new.input, adopted=old.adopted))
 
 
 async def require_free(ports: Ports, caller: Caller, name: str) -> None:
@@ -136,7 +136,7 @@ async def evaluated_update(
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
     await _check(ports, caller, stack, found)
-    return found.given, evaluation
+    return found.input, evaluation
 
 
 async def _before(

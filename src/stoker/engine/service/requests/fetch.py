@@ -23,7 +23,7 @@ MOST = 50  # templates that are fetched for one request
 class EvaluatedInput(Struct, frozen=True):
     """The input that a request gives a stack, evaluated and validated."""
 
-    given: Input
+    input: Input
     evaluation: Evaluation
     missing: Sequence[str]  # URLs of templates to fetch; no findings are collected before that
     findings: Diagnostics
@@ -32,16 +32,16 @@ class EvaluatedInput(Struct, frozen=True):
 def judged(
     ports: Ports,
     stack: Stack,
-    given: Input,
+    stack_input: Input,
     documents: Documents,
     earlier: Evaluation | None,
     unreachable: Mapping[str, str],
 ) -> EvaluatedInput:
     """Return an input with its evaluation and diagnostics."""
-    evaluation = evaluation_of(ports, stack, given, documents, earlier, unreachable)
+    evaluation = evaluation_of(ports, stack, stack_input, documents, earlier, unreachable)
     missing = sorted(evaluation.missing)
     findings = Diagnostics() if missing else findings_of(evaluation)
-    return EvaluatedInput(given, evaluation, missing, findings)
+    return EvaluatedInput(stack_input, evaluation, missing, findings)
 
 
 async def with_fetched(
@@ -68,18 +68,18 @@ async def with_fetched(
                 unreachable[url] = text.message
             else:
                 fetched[url] = text
-        given = replace(found.given, files={**found.given.files, **fetched})
+        stack_input = replace(found.input, files={**found.input.files, **fetched})
         found = await ports.workers.compute(
-            functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
+            functools.partial(judged, ports, stack, stack_input, documents, earlier, unreachable)
         )
-    while names := found.evaluation.inputs.imports.missing - found.given.imports.keys():
+    while names := found.evaluation.inputs.imports.missing - found.input.imports.keys():
         exports = await ports.store.exports(stack.project_id, names)
         if not exports:
             break  # The missing exports are diagnostics of the evaluation.
         imports = {each.name: each.value for each in exports}
-        given = replace(found.given, imports={**found.given.imports, **imports})
+        stack_input = replace(found.input, imports={**found.input.imports, **imports})
         found = await ports.workers.compute(
-            functools.partial(judged, ports, stack, given, documents, earlier, unreachable)
+            functools.partial(judged, ports, stack, stack_input, documents, earlier, unreachable)
         )
     return found
 

@@ -34,7 +34,7 @@ def input_of(
         declare(template.parameters, template.version, Diagnostics()) if names or over else {}
     )
     environment = environment_of(request.environment, names, request.files, declared)
-    given = Input(
+    stack_input = Input(
         id=input_id,
         stack_id=stack_id,
         template=source.data,
@@ -45,13 +45,13 @@ def input_of(
         template_file=source.file,
     )
     if old is not None and over:
-        given, environment = _over(old, given, environment, request.clear_parameters)
-        given, environment = _restricted(given, environment, declared)
-    given = replace(given, environment=stored(environment))
+        stack_input, environment = _over(old, stack_input, environment, request.clear_parameters)
+        stack_input, environment = _restricted(stack_input, environment, declared)
+    stack_input = replace(stack_input, environment=stored(environment))
     if names or over:
         # Documents that are valid on their own may be invalid when merged.
-        parse_environment(given.environment)
-    return given, Documents(template, environment)
+        parse_environment(stack_input.environment)
+    return stack_input, Documents(template, environment)
 
 
 def _source(request: StackRequest, old: Input | None) -> Source:
@@ -65,54 +65,54 @@ def _source(request: StackRequest, old: Input | None) -> Source:
 
 
 def _over(
-    old: Input, given: Input, environment: Environment, clear: Collection[str]
+    old: Input, stack_input: Input, environment: Environment, clear: Collection[str]
 ) -> tuple[Input, Environment]:
     """Merge the new input into the old one, without the old parameters to clear.
 
     Newer values win: a value in the new environment replaces an old parameter of the request.
     """
     gone = {*clear, *environment.parameters}
-    kept = {name: value for name, value in old.parameters.items() if name not in gone}
+    remaining = {name: value for name, value in old.parameters.items() if name not in gone}
     whole = replace(
-        given,
-        parameters={**kept, **given.parameters},
-        files={**old.files, **given.files},
+        stack_input,
+        parameters={**remaining, **stack_input.parameters},
+        files={**old.files, **stack_input.files},
     )
     return whole, _environment_over(parse_environment(old.environment), environment, clear)
 
 
 def _environment_over(
-    before: Environment, given: Environment, clear: Collection[str]
+    before: Environment, newer: Environment, clear: Collection[str]
 ) -> Environment:
     """Merge the new environment into the old one, section by section."""
-    kept = {name: value for name, value in before.parameters.items() if name not in clear}
-    registry = {**before.resource_registry, **given.resource_registry}
+    remaining = {name: value for name, value in before.parameters.items() if name not in clear}
+    registry = {**before.resource_registry, **newer.resource_registry}
     inner = {
         **(before.resource_registry.get("resources") or {}),
-        **(given.resource_registry.get("resources") or {}),
+        **(newer.resource_registry.get("resources") or {}),
     }
     return replace(
         before,
-        parameters={**kept, **given.parameters},
-        parameter_defaults={**before.parameter_defaults, **given.parameter_defaults},
+        parameters={**remaining, **newer.parameters},
+        parameter_defaults={**before.parameter_defaults, **newer.parameter_defaults},
         resource_registry={**registry, "resources": inner},
-        event_sinks=given.event_sinks or before.event_sinks,
+        event_sinks=newer.event_sinks or before.event_sinks,
         encrypted_param_names=tuple(
-            dict.fromkeys((*before.encrypted_param_names, *given.encrypted_param_names))
+            dict.fromkeys((*before.encrypted_param_names, *newer.encrypted_param_names))
         ),
     )
 
 
 def _restricted(
-    given: Input, environment: Environment, declared: Collection[str]
+    stack_input: Input, environment: Environment, declared: Collection[str]
 ) -> tuple[Input, Environment]:
     """Drop values of parameters that the template does not declare.
 
     A client that keeps the old values cannot know which of them a new template still declares.
     """
-    parameters = {k: v for k, v in given.parameters.items() if k in declared}
+    parameters = {k: v for k, v in stack_input.parameters.items() if k in declared}
     inner = {k: v for k, v in environment.parameters.items() if k in declared}
-    return replace(given, parameters=parameters), replace(environment, parameters=inner)
+    return replace(stack_input, parameters=parameters), replace(environment, parameters=inner)
 
 
 def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]:
@@ -134,7 +134,7 @@ def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]
         raise invalid_document("its tags are not a list of texts")
     template = document["template"]
     source = read(template) if isinstance(template, str) else accept(template)
-    given = Input(
+    stack_input = Input(
         id="",
         stack_id=stack_id,
         template=source.data,
@@ -143,4 +143,4 @@ def input_of_document(stack_id: str, text: str) -> tuple[Input, tuple[str, ...]]
         files=files,
         adopted=recorded_resources(document),
     )
-    return given, tuple(tags)
+    return stack_input, tuple(tags)

@@ -49,14 +49,14 @@ def require_agreed(inside: TransactionReader, *, agreement: Agreement | None) ->
         raise _outdated(_OTHER_STATE)
 
 
-def of_update(given: Input, accepted: Accepted, tree: TreeState) -> str | None:
+def of_update(stack_input: Input, accepted: Accepted, tree: TreeState) -> str | None:
     """Return the fingerprint of the plan of an update; None while an operation is open."""
-    return None if tree.open else _joined([_input(given), _state(tree), accepted.as_data()])
+    return None if tree.open else _joined([_input(stack_input), _state(tree), accepted.as_data()])
 
 
-def of_create(given: Input, evaluation: Evaluation) -> str:
+def of_create(stack_input: Input, evaluation: Evaluation) -> str:
     """Return the fingerprint of the plan of a create."""
-    return _joined([_input(given), None, to_be(evaluation).as_data()])
+    return _joined([_input(stack_input), None, to_be(evaluation).as_data()])
 
 
 def of_delete(tree: TreeState) -> str | None:
@@ -74,7 +74,9 @@ def same_input(one: Input, other: Input) -> bool:
     return _input(one) == _input(other)
 
 
-async def require_change(ports: Ports, stack: Stack, given: Input, request: StackRequest) -> None:
+async def require_change(
+    ports: Ports, stack: Stack, stack_input: Input, request: StackRequest
+) -> None:
     """Raise ValidationError for an update without changes, if the request requires some.
 
     A stack that is not COMPLETE is always updated.
@@ -87,7 +89,7 @@ async def require_change(ports: Ports, stack: Stack, given: Input, request: Stac
     if has_policy or (request.tags or ()) != stack.tags:
         return
     old = await ports.store.input(stack.input_id)
-    if await ports.workers.compute(lambda: same_input(given, old)):
+    if await ports.workers.compute(lambda: same_input(stack_input, old)):
         raise ValidationError(NO_UPDATES)
 
 
@@ -98,7 +100,7 @@ def to_be(evaluation: Evaluation) -> Accepted:
 
 
 async def agreed_update(
-    ports: Ports, stack: Stack, given: Input, evaluation: Evaluation, request: StackRequest
+    ports: Ports, stack: Stack, stack_input: Input, evaluation: Evaluation, request: StackRequest
 ) -> Agreement | None:
     """Return the plan that an update accepts by a fingerprint, or None.
 
@@ -110,10 +112,10 @@ async def agreed_update(
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
     plans = await preview_tree(
-        stack_rows, given, evaluation, PreviewOptions(converge=request.converge)
+        stack_rows, stack_input, evaluation, PreviewOptions(converge=request.converge)
     )
     accepted = plans.decisions
-    found = await ports.workers.compute(lambda: of_update(given, accepted, tree))
+    found = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))
     _require_same(fingerprint, found)
     return Agreement(stack.id, tree, accepted)
 
@@ -131,11 +133,11 @@ async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> 
 
 
 async def require_agreed_create(
-    ports: Ports, request: StackRequest, given: Input, evaluation: Evaluation
+    ports: Ports, request: StackRequest, stack_input: Input, evaluation: Evaluation
 ) -> None:
     """Raise PlanOutdatedError if a create accepts a plan that is outdated."""
     if (fingerprint := request.plan_fingerprint) is not None:
-        found = await ports.workers.compute(lambda: of_create(given, evaluation))
+        found = await ports.workers.compute(lambda: of_create(stack_input, evaluation))
         _require_same(fingerprint, found)
 
 
@@ -145,10 +147,10 @@ def _require_same(accepted: str, found: str | None) -> None:
     Raises ValidationError for a malformed one.
     """
     assert found is not None
-    given, now = accepted.split("."), found.split(".")
-    if len(given) != len(now) or any(len(part) != _LENGTH for part in given):
+    agreed, now = accepted.split("."), found.split(".")
+    if len(agreed) != len(now) or any(len(part) != _LENGTH for part in agreed):
         raise ValidationError("plan_fingerprint is not that of a plan")
-    for part, is_now, what in zip(given, now, _PARTS, strict=True):
+    for part, is_now, what in zip(agreed, now, _PARTS, strict=True):
         if part != is_now:
             raise _outdated(what)
 
@@ -167,8 +169,13 @@ def _joined(parts: Sequence[Any]) -> str:
     return ".".join(_digest(part) for part in parts)
 
 
-def _input(given: Input) -> list[Any]:
-    return [given.template, given.parameters, given.environment, given.files]
+def _input(stack_input: Input) -> list[Any]:
+    return [
+        stack_input.template,
+        stack_input.parameters,
+        stack_input.environment,
+        stack_input.files,
+    ]
 
 
 def _state(tree: TreeState) -> list[Any]:

@@ -64,7 +64,7 @@ def suspended_event(ports: Ports, row: Resource) -> Event:
     return Transitions(ports.clock, ports.ids).event_of(rejected)
 
 
-def has_creation_policy(given: Input, name: str) -> bool:
+def has_creation_policy(stack_input: Input, name: str) -> bool:
     """Return whether the template lets a resource of that name wait for signals."""
-    written = (given.template.get(CFN.resources) or {}).get(name)
+    written = (stack_input.template.get(CFN.resources) or {}).get(name)
     return isinstance(written, Mapping) and bool(written.get(CFN.creation_policy))

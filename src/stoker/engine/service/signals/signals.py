@@ -101,8 +101,8 @@ class SignalService:
         """
         stack = await self._finder.at(caller, address)
         status = "SUCCESS" if success else "FAILURE"
-        given = await self._ports.store.input(stack.input_id)
-        if not has_creation_policy(given, name):
+        stack_input = await self._ports.store.input(stack.input_id)
+        if not has_creation_policy(stack_input, name):
             body = {"Status": status, "UniqueId": unique_id, "Reason": "", "Data": ""}
             await self.signal(caller, address, name, body)
             return

@@ -39,18 +39,18 @@ class Software:
         self._ports = ports
         self._store = ports.store
 
-    async def create_config(self, caller: Caller, given: Mapping[str, Any]) -> SoftwareConfig:
+    async def create_config(self, caller: Caller, fields: Mapping[str, Any]) -> SoftwareConfig:
         """Record a config from its fields. Raises ValidationError for malformed inputs."""
         config = SoftwareConfig(
             id=self._ports.ids.uuid(),
             project_id=caller.project_id,
             created_at=self._ports.clock.now(),
-            name=given.get("name"),
-            group=given.get("group"),
-            config=given.get("config"),
-            inputs=checked_inputs(given.get("inputs") or ()),
-            outputs=checked_outputs(given.get("outputs") or ()),
-            options=given.get("options") or {},
+            name=fields.get("name"),
+            group=fields.get("group"),
+            config=fields.get("config"),
+            inputs=checked_inputs(fields.get("inputs") or ()),
+            outputs=checked_outputs(fields.get("outputs") or ()),
+            options=fields.get("options") or {},
         )
         most = self._ports.limits.configs_per_project
 
@@ -96,19 +96,19 @@ class Software:
             PublicChange("", drops=(Key(SoftwareConfig, config_id),), guards=(guard,))
         )
 
-    async def create_deployment(self, caller: Caller, given: Mapping[str, Any]) -> Deployment:
+    async def create_deployment(self, caller: Caller, fields: Mapping[str, Any]) -> Deployment:
         """Record a deployment from its fields."""
-        config = await self.config(caller, given.get("config_id"))
+        config = await self.config(caller, fields.get("config_id"))
         deployment = Deployment(
             id=self._ports.ids.uuid(),
             project_id=caller.project_id,
             created_at=self._ports.clock.now(),
             config_id=config.id,
-            server_id=given["server_id"],
-            action=given.get("action"),
-            status=given.get("status"),
-            reason=given.get("reason"),
-            input_values=given.get("input_values") or {},
+            server_id=fields["server_id"],
+            action=fields.get("action"),
+            status=fields.get("status"),
+            reason=fields.get("reason"),
+            input_values=fields.get("input_values") or {},
         )
         most = self._ports.limits.deployments_per_project
 

@@ -23,19 +23,19 @@ async def unavailable(
 
     The stack's credentials are used. Types of unknown availability count as available.
     """
-    wanted = {
+    required = {
         type_.type_name: (type_.service, type_.extension)
         for type_ in types
         if type_.service and (type_.extension or type_.service not in _EVERYWHERE)
     }
-    if not wanted:
+    if not required:
         return {}
-    dependencies = [*dict.fromkeys(wanted.values())]
+    dependencies = [*dict.fromkeys(required.values())]
     found = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, dependencies))
     reasons = dict(zip(dependencies, found, strict=True))
     return {
         name: f"Service {need[0]} is not available for resource type {name}, reason: {reason}"
-        for name, need in wanted.items()
+        for name, need in required.items()
         if (reason := reasons[need]) is not None
     }
 
@@ -48,10 +48,10 @@ async def require_services(ports: Ports, stack: Stack, evaluation: Evaluation) -
     for template, name, type_ in used:
         if type_.type_name in reasons:
             path = (*template.resources[name].path, template.version.dialect.type)
-            told = Diagnostic(
+            diagnostic = Diagnostic(
                 "unavailable-type", reasons[type_.type_name], path, error_type=TYPE_UNAVAILABLE
             )
-            found.append(template.source.located(told))
+            found.append(template.source.located(diagnostic))
     if found:
         raise DiagnosticError(found)
 

@@ -27,7 +27,7 @@ def _shown(evaluation: Evaluation) -> dict[str, str]:
     inputs = evaluation.inputs
     declared = evaluation.resolved.declarations
     pseudo = pseudo_parameters(evaluation.template.version, inputs.identity)
-    return shown_parameters(declared, evaluation.parameters, inputs.given(declared), pseudo)
+    return shown_parameters(declared, evaluation.parameters, inputs.specified(declared), pseudo)
 
 
 def stack_view(
@@ -162,7 +162,7 @@ def event_view(
     """Return the view of an event; ``root`` is the stack whose tree was requested."""
     properties = event.properties
     if properties is not None:
-        properties = _given(ports.types.find(event.resource_type), properties)
+        properties = _specified(ports.types.find(event.resource_type), properties)
     return EventView(
         id=event.id,
         stack=stack.address,
@@ -179,7 +179,7 @@ def event_view(
     )
 
 
-def _given(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
+def _specified(type_: ResourceType | None, properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the properties that differ from the defaults of the type."""
     declared = {} if type_ is None else type_.properties
     defaults = {name: declared[name].default for name in properties if name in declared}
@@ -200,4 +200,4 @@ def matches(view: ResourceView, filters: Mapping[str, tuple[str, ...]]) -> bool:
         "id": view.id,
         "physical_resource_id": view.physical_id,
     }
-    return all(shown.get(name) in wanted for name, wanted in filters.items())
+    return all(shown.get(name) in values for name, values in filters.items())

@@ -23,7 +23,7 @@ async def export_names(ports: Ports, evaluation: Evaluation) -> frozenset[str]:
 
 
 def require_shared(
-    inside: TransactionReader, *, stack: Stack, given: Input, names: frozenset[str]
+    inside: TransactionReader, *, stack: Stack, stack_input: Input, names: frozenset[str]
 ) -> None:
     """Check the exports and imports of an input; ``names`` are those that it exports.
 
@@ -31,7 +31,7 @@ def require_shared(
     that is no longer exported while others import it. Raises ActionInProgressError if an imported
     value has changed since the input was evaluated.
     """
-    if stack.parent_id is not None or not (names or given.imports or _may_export(stack)):
+    if stack.parent_id is not None or not (names or stack_input.imports or _may_export(stack)):
         return
     known = inside.exports(stack.project_id)
     for name in sorted(names):
@@ -42,7 +42,7 @@ def require_shared(
             )
     own = frozenset(name for name, each in known.items() if each.stack_id == stack.id)
     _require_unused(inside, stack, own - names)
-    for name, value in given.imports.items():
+    for name, value in stack_input.imports.items():
         if name not in known or known[name].value != value:
             raise ActionInProgressError(f"the export {name} has changed in the meantime; try again")
 

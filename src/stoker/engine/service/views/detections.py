@@ -70,7 +70,7 @@ class Detections:
         fault, found = "", {}
         try:
             views = await self._reports.report(caller, address, names)
-            found = {view.resource.name: told(view) for view in views}
+            found = {view.resource.name: drift_record(view) for view in views}
         except RequestError as refused:
             fault = refused.message
         except Exception as error:
@@ -103,7 +103,7 @@ class Detections:
         if not views:
             raise NotFoundError(f"{name:.255} is a nested stack: look at that one")
         now = self._ports.clock.now()
-        return Detection("", address.id, now, now, found={name: told(views[0])})
+        return Detection("", address.id, now, now, found={name: drift_record(views[0])})
 
     async def close(self) -> None:
         """Cancel running detections."""
@@ -113,7 +113,7 @@ class Detections:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def told(view: DriftView) -> dict[str, Any]:
+def drift_record(view: DriftView) -> dict[str, Any]:
     """Return the drift of one resource as it is stored."""
     resource = view.resource
     return {

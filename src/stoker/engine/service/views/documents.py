@@ -11,7 +11,7 @@ from stoker.engine.model.stack_records.adoption import without_credentials
 
 def stack_document(
     stack: Stack,
-    given: Input,
+    stack_input: Input,
     environment: Mapping[str, Any],
     resources: Mapping[str, Any],
     state: Mapping[str, Any],
@@ -24,8 +24,8 @@ def stack_document(
         "status": state["status"],
         "environment": environment,
         # Nested stacks use the files of their root stack.
-        "files": dict(given.files) if stack.parent_id is None else {},
-        "template": given.template,
+        "files": dict(stack_input.files) if stack.parent_id is None else {},
+        "template": stack_input.template,
         "resources": resources,
         "project_id": stack.project_id,
         "stack_user_project_id": stack.user_project_id,

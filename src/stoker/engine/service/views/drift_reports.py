@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 
-from stoker.engine.execution.observe.observing import Look, repairable
-from stoker.engine.execution.observe.preparation import ask_beside, look_at_all
+from stoker.engine.execution.observe.observing import Observation, repairable
+from stoker.engine.execution.observe.preparation import ask_beside, observe_all
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Resource, Stack, is_nested
@@ -90,31 +90,33 @@ class DriftReports:
         self, stack_rows: StackRows, found: Sequence[Resource], masking: Masking, until: float
     ) -> list[DriftView]:
         rows = [row for row in found if not is_nested(row)]
-        looks = await look_at_all(stack_rows, rows, ask_beside(stack_rows, until))
+        observations = await observe_all(stack_rows, rows, ask_beside(stack_rows, until))
 
         def views() -> list[DriftView]:
-            return [_view(stack_rows, row, looks.get(row.id), masking) for row in rows]
+            return [_view(stack_rows, row, observations.get(row.id), masking) for row in rows]
 
         return await self._ports.workers.compute(views)
 
 
-def _view(stack_rows: StackRows, row: Resource, look: Look | None, masking: Masking) -> DriftView:
+def _view(
+    stack_rows: StackRows, row: Resource, observation: Observation | None, masking: Masking
+) -> DriftView:
     shown = resource_view(stack_rows.stack, row, ())
-    if look is None:
+    if observation is None:
         return DriftView(shown, *_unseen(stack_rows, row))
-    if look.unread is not None:
-        return DriftView(shown, "unknown", masking.text(look.unread))
-    if look.gone:
+    if observation.unread is not None:
+        return DriftView(shown, "unknown", masking.text(observation.unread))
+    if observation.gone:
         return DriftView(shown, "gone")
-    can_be_set = repairable(stack_rows.type_of(row), look)
+    can_be_set = repairable(stack_rows.type_of(row), observation)
     properties = tuple(
         DriftedProperty(
             each.name, masking.data(each.applied), masking.data(each.live), each.name in can_be_set
         )
-        for each in look.found.differences
+        for each in observation.found.differences
     )
     state = "changed" if properties else "same"
-    return DriftView(shown, state, "", properties, look.found.untold)
+    return DriftView(shown, state, "", properties, observation.found.unreported)
 
 
 def _unseen(stack_rows: StackRows, row: Resource) -> tuple[str, str]:

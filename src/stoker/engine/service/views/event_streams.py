@@ -33,7 +33,7 @@ LONGEST = 600.0  # seconds; the client has to authenticate again then
 _PAUSE = 0.05  # seconds in which events are collected
 
 
-class Told(Struct, frozen=True):
+class StreamMessage(Struct, frozen=True):
     """One message of a stream. It is a heartbeat if neither field is set."""
 
     events: Sequence[EventView] = ()
@@ -45,9 +45,9 @@ class _Stream:
     """The stream of one client."""
 
     query: EventQuery  # selects the events that were not sent yet
-    news: asyncio.Event = field(default_factory=asyncio.Event)
+    wakeup: asyncio.Event = field(default_factory=asyncio.Event)
     listens_to: frozenset[str] = frozenset()  # ids of stacks
-    begun: bool = False  # a message was sent, at least a heartbeat
+    has_started: bool = False  # a message was sent, at least a heartbeat
 
 
 class EventStreams(Observer):
@@ -65,24 +65,24 @@ class EventStreams(Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Wake the streams of the stacks that the change concerns."""
         if self._listening:
-            self.hear({change.stack_id, *(event.stack_id for event in records_of(change, Event))})
+            self.notify({change.stack_id, *(event.stack_id for event in records_of(change, Event))})
 
-    def hear(self, stack_ids: Iterable[str]) -> None:
+    def notify(self, stack_ids: Iterable[str]) -> None:
         """Wake the streams of stacks that have new events."""
         for stack_id in stack_ids:
-            for news in self._listening.get(stack_id, ()):
-                news.set()
+            for wakeup in self._listening.get(stack_id, ()):
+                wakeup.set()
 
     def close(self) -> None:
         """End all streams. Their clients connect again, here or to another process."""
         self._closing = True
         for listening in self._listening.values():
-            for news in listening:
-                news.set()
+            for wakeup in listening:
+                wakeup.set()
 
     async def follow(
         self, caller: Caller, address: StackAddress, query: EventQuery, *, until_end: bool
-    ) -> AsyncIterator[Told]:
+    ) -> AsyncIterator[StreamMessage]:
         """Yield the events after the marker of a query, oldest first, then new ones as they happen.
 
         With ``until_end``, the last message is the stack, sent once its operations have ended.
@@ -94,20 +94,22 @@ class EventStreams(Observer):
         try:
             while not self._closing and asyncio.get_running_loop().time() < ends_at:
                 # Clear the flag before reading. A commit during the read sets it again.
-                stream.news.clear()
+                stream.wakeup.clear()
                 try:
-                    told = await self._next(caller, address, stream, until_end=until_end)
+                    message = await self._next(caller, address, stream, until_end=until_end)
                 except StoreError as fault:
-                    if not (fault.passing and stream.begun):
+                    if not (fault.passing and stream.has_started):
                         raise
-                    told = Told()  # The marker is unchanged, so missed events are sent later.
-                stream.begun = True
-                yield told
-                if told.end is not None:
+                    message = (
+                        StreamMessage()
+                    )  # The marker is unchanged, so missed events are sent later.
+                stream.has_started = True
+                yield message
+                if message.end is not None:
                     return
-                if not told.events:
+                if not message.events:
                     with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(stream.news.wait(), HEARTBEAT)
+                        await asyncio.wait_for(stream.wakeup.wait(), HEARTBEAT)
                     await asyncio.sleep(_PAUSE)
         finally:
             self._listen(stream, {})
@@ -115,17 +117,17 @@ class EventStreams(Observer):
 
     async def _next(
         self, caller: Caller, address: StackAddress, stream: _Stream, *, until_end: bool
-    ) -> Told:
+    ) -> StreamMessage:
         """Return the next message."""
         stack = await self._finder.at(caller, address)
         known = {each.id: each async for each in self._views.tree(stack, stream.query.nested_depth)}
         self._listen(stream, known)
-        if told := await self._read(stack, known, stream.query):
-            stream.query = replace(stream.query, page=Page(marker=told[-1].id))
-            return Told(told)
+        if events := await self._read(stack, known, stream.query):
+            stream.query = replace(stream.query, page=Page(marker=events[-1].id))
+            return StreamMessage(events)
         if until_end and not _is_busy(stack):
-            return Told(end=stack_view(stack))
-        return Told()
+            return StreamMessage(end=stack_view(stack))
+        return StreamMessage()
 
     def _enter(self, project_id: str) -> None:
         if self._open[project_id] >= MOST_OF_PROJECT or self._open.total() >= MOST:
@@ -134,11 +136,11 @@ class EventStreams(Observer):
 
     def _listen(self, stream: _Stream, known: Mapping[str, Stack]) -> None:
         for stack_id in stream.listens_to - known.keys():
-            self._listening[stack_id].discard(stream.news)
+            self._listening[stack_id].discard(stream.wakeup)
             if not self._listening[stack_id]:
                 del self._listening[stack_id]
         for stack_id in known:
-            self._listening[stack_id].add(stream.news)
+            self._listening[stack_id].add(stream.wakeup)
         stream.listens_to = frozenset(known)
 
     async def _read(

@@ -20,7 +20,7 @@ from stoker.engine.model.records import (
     Resource,
     Stack,
     Status,
-    foremost,
+    current_operation,
 )
 from stoker.engine.model.requests import Caller, EventQuery, Page
 from stoker.engine.model.views import Cause, CauseKind, Explanation
@@ -65,22 +65,22 @@ class Explanations:
         return await self._explained(await self._finder.at(caller, address), name)
 
     async def _explained(self, stack: Stack, name: str | None) -> Explanation:
-        operation = foremost(await self._ports.store.operations(stack.id))
+        operation = current_operation(await self._ports.store.operations(stack.id))
         tree = _Tree(self._ports)
         causes = await tree.causes(stack, operation, (), name)
         if name is None and not causes:
             causes = await self._of_the_past(stack)
         failed = any(cause.kind is CauseKind.FAILED for cause in causes)
         # Resources that were aborted by a failure add nothing to it.
-        told = [cause for cause in causes if not (failed and cause.kind is CauseKind.ABORTED)]
-        shown = await with_mentioned_objects(self._ports, stack, told[:MOST])
+        relevant = [cause for cause in causes if not (failed and cause.kind is CauseKind.ABORTED)]
+        shown = await with_mentioned_objects(self._ports, stack, relevant[:MOST])
         since = stack.updated_at or stack.created_at
         return Explanation(
             stack_view(stack),
             since if operation is None else operation.created_at,
             None if operation is None else operation.deadline,
             shown,
-            is_complete=len(told) <= MOST and not tree.is_cut,
+            is_complete=len(relevant) <= MOST and not tree.is_cut,
         )
 
     async def _of_the_past(self, stack: Stack) -> list[Cause]:
@@ -152,8 +152,8 @@ class _Tree:
         await stack_rows.load_signals()
 
         def of_rows() -> list[Waiting]:
-            told = waits(stack_rows, operation)
-            return [each for each in told if only in (None, each.name)]
+            waiting = waits(stack_rows, operation)
+            return [each for each in waiting if only in (None, each.name)]
 
         all_ = await self._ports.workers.compute(of_rows)
         self.is_cut = self.is_cut or len(all_) > MOST
@@ -181,7 +181,7 @@ class _Tree:
         if self._left <= 0:
             self.is_cut = True
             return []
-        operation = foremost(await self._ports.store.operations(child.id))
+        operation = current_operation(await self._ports.store.operations(child.id))
         return await self.causes(child, operation, (*above, row.name), None)
 
     async def _placed(
@@ -189,18 +189,18 @@ class _Tree:
     ) -> list[Cause]:
         """Return the causes with positions in the user's documents."""
         depth = len(above)
-        wanted = {
+        properties = {
             cause.path[depth]: next(iter(cause.because_of), None)
             for cause in found
             if cause.position is None and len(cause.path) > depth
         }
-        if not wanted:
+        if not properties:
             return list(found)
         try:
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
         except (DiagnosticError, RequestError):
             return list(found)  # The input was deleted, or is unreadable.
-        places = await self._ports.workers.compute(lambda: positions_of(evaluation, wanted))
+        places = await self._ports.workers.compute(lambda: positions_of(evaluation, properties))
 
         def place(cause: Cause) -> Position | None:
             is_here = cause.position is None and len(cause.path) > depth
@@ -216,7 +216,7 @@ def _counts_as_failed(row: Resource, stack: Stack, operation: Operation | None) 
     return operation is None or row.updated_at >= operation.created_at
 
 
-def _cause(stack: Stack, row: Resource, above: tuple[str, ...], **told: Any) -> Cause:
+def _cause(stack: Stack, row: Resource, above: tuple[str, ...], **details: Any) -> Cause:
     return Cause(
         path=(*above, row.name),
         stack=stack.address,
@@ -224,13 +224,13 @@ def _cause(stack: Stack, row: Resource, above: tuple[str, ...], **told: Any) -> 
         action=row.action.value,
         status=row.status.value,
         physical_id=row.physical_id,
-        **told,
+        **details,
     )
 
 
 def _wait(stack: Stack, waiting: Waiting, operation: Operation, above: tuple[str, ...]) -> Cause:
-    row, begun = waiting.row, waiting.kind not in (CauseKind.DEPENDENCY, CauseKind.ORDER)
-    told: dict[str, Any] = {
+    row, has_started = waiting.row, waiting.kind not in (CauseKind.DEPENDENCY, CauseKind.ORDER)
+    details: dict[str, Any] = {
         "kind": waiting.kind,
         "text": waiting.text,
         "waits_for": waiting.waits_for,
@@ -240,16 +240,16 @@ def _wait(stack: Stack, waiting: Waiting, operation: Operation, above: tuple[str
         "since": operation.created_at,
     }
     if row is not None:
-        if begun and row.action_started_at is not None:
-            told["since"] = max(row.action_started_at, operation.created_at)
-        return _cause(stack, row, above, **told)
+        if has_started and row.action_started_at is not None:
+            details["since"] = max(row.action_started_at, operation.created_at)
+        return _cause(stack, row, above, **details)
     return Cause(
         path=(*above, waiting.name),
         stack=stack.address,
         type_name="",
         action=Action.INIT.value,
         status=Status.COMPLETE.value,
-        **told,
+        **details,
     )
 
 

@@ -48,7 +48,7 @@ class LiveAttributes:
         self._ports = ports
         # Reads with the time at which they expire. The result is the attributes, or the reason of a
         # failed read.
-        self._kept: dict[_Key, tuple[float, asyncio.Future[Mapping[str, Any] | str]]] = {}
+        self._readings: dict[_Key, tuple[float, asyncio.Future[Mapping[str, Any] | str]]] = {}
 
     async def of(self, stack_rows: StackRows, names: Iterable[str]) -> Shown:
         """Return the rows of these names with the live attributes of their objects."""
@@ -91,13 +91,13 @@ class LiveAttributes:
         if len(rows) > MOST:
             return f"{len(rows)} objects are more than the {MOST} that are read for an answer"
         now = asyncio.get_running_loop().time()
-        self._kept = {key: kept for key, kept in self._kept.items() if kept[0] > now}
+        self._readings = {key: entry for key, entry in self._readings.items() if entry[0] > now}
         key = (stack.id, stack.fencing_token, frozenset(row.id for row in rows))
-        if key not in self._kept:
+        if key not in self._readings:
             reading = asyncio.ensure_future(self._ask(stack_rows, rows, now + LONGEST))
-            self._kept[key] = (now + KEPT, reading)
+            self._readings[key] = (now + KEPT, reading)
         # Other requests may wait for the same read. A cancelled request must not end it.
-        return await asyncio.shield(self._kept[key][1])
+        return await asyncio.shield(self._readings[key][1])
 
     async def _ask(
         self, stack_rows: StackRows, rows: list[Resource], until: float

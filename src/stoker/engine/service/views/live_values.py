@@ -39,7 +39,9 @@ async def metadata_of(session: StackRows, row: Resource) -> Mapping[str, Any]:
     return row.metadata
 
 
-def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ()) -> dict[str, Any]:
+def attributes_of(
+    session: StackRows, row: Resource, requested: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the wanted, the declared and the other recorded attributes of a resource.
 
     The attributes of a template are its outputs. Other recorded values of a nested stack, such as
@@ -47,7 +49,7 @@ def attributes_of(session: StackRows, row: Resource, wanted: Sequence[str] = ())
     """
     type_ = session.type_of(row)
     recorded = refreshed(session, row).attributes
-    names = [*wanted, *(() if type_ is None else type_.attributes)]
+    names = [*requested, *(() if type_ is None else type_.attributes)]
     if row.nested_id is None:
         names += recorded
     elif type_ is None:

@@ -34,10 +34,10 @@ class Compared(Struct, frozen=True):
     may_force: tuple[str, ...] = ()
 
 
-async def masking_over(stack_rows: StackRows, wanted: Iterable[Evaluation]) -> Masking:
+async def masking_over(stack_rows: StackRows, others: Iterable[Evaluation]) -> Masking:
     """Return a masking of the secrets of a stack and its nested stacks, before and after."""
     ports, stack = stack_rows.ports, stack_rows.stack
-    evaluations = [*wanted, await evaluation_at(ports, stack, stack.input_id)]
+    evaluations = [*others, await evaluation_at(ports, stack, stack.input_id)]
     found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
     pending: list[Iterable[Resource]] = [stack_rows.rows.values()]
     while pending:
@@ -73,15 +73,15 @@ def _compared(
     masking: Masking,
     drift: Drift,
 ) -> Compared:
-    schema, wanted = definition.type.properties, definition.properties
-    names = node.changed or tuple(sorted(changed_properties(schema, row.properties, wanted)))
+    schema, desired = definition.type.properties, definition.properties
+    names = node.changed or tuple(sorted(changed_properties(schema, row.properties, desired)))
     changes = tuple(_property_change(name, row, definition, masking, drift) for name in names)
     if node.change is Change.REPLACE:
         return Compared(changes)
     may_force: tuple[str, ...] = ()
     if node.change is Change.LATER:
         may_force = _may_force(stack_rows, row, definition, names)
-    effects = {name: _effect(schema.get(name), wanted) for name in names if name not in may_force}
+    effects = {name: _effect(schema.get(name), desired) for name in names if name not in may_force}
     return Compared(changes, {name: text for name, text in effects.items() if text}, may_force)
 
 
@@ -106,14 +106,14 @@ def _property_change(
     return PropertyChange(name, masking.data(old), masked, known, after)
 
 
-def _effect(declared: Property | None, wanted: Mapping[str, Any]) -> str | None:
+def _effect(declared: Property | None, desired: Mapping[str, Any]) -> str | None:
     """Return the interruption that a change of the property causes, or None."""
     interruption = None if declared is None else declared.interruption
     if interruption is None:
         return None
     if interruption.unless is not None:
         name, value = interruption.unless
-        if wanted.get(name) == value:
+        if desired.get(name) == value:
             return None
     return interruption.effect
 

@@ -40,17 +40,17 @@ class Waiting(Struct, frozen=True):
 def waits(stack_rows: StackRows, operation: Operation) -> Iterator[Waiting]:
     """Yield the waits of an operation's resources, started ones first."""
     rows = stack_rows.rows.values()
-    begun = [row for row in rows if row.status is Status.IN_PROGRESS or hook_of(row) is not None]
-    for row in begun:
-        yield _of_begun(stack_rows, row)
+    started = [row for row in rows if row.status is Status.IN_PROGRESS or hook_of(row) is not None]
+    for row in started:
+        yield _of_started(stack_rows, row)
     if operation.plan is not None:
-        names = {row.name for row in begun}
-        for waiting in _Walk(stack_rows, operation, operation.plan).not_begun():
+        names = {row.name for row in started}
+        for waiting in _Walk(stack_rows, operation, operation.plan).not_started():
             if waiting.name not in names:
                 yield waiting
 
 
-def _of_begun(stack_rows: StackRows, row: Resource) -> Waiting:
+def _of_started(stack_rows: StackRows, row: Resource) -> Waiting:
     hook = hook_of(row)
     if hook is not None:
         return Waiting(row.name, CauseKind.HOOK, pause_reason(hook), row, hook=hook)
@@ -91,9 +91,9 @@ class _Walk:
         self._rows = stack_rows
         self._operation = operation
         self._plan = plan
-        self._wanted = {node.name for node in plan.nodes(Step.APPLY)}
+        self._desired = {node.name for node in plan.nodes(Step.APPLY)}
 
-    def not_begun(self) -> Iterator[Waiting]:
+    def not_started(self) -> Iterator[Waiting]:
         """Yield the waits of resources without a started action. Later phases wait for this one."""
         present = True
         for phase in self._plan.phases:
@@ -106,7 +106,7 @@ class _Walk:
                 if present:
                     first = [left[key] for key in before.get(node.key, ()) if key in left]
                     yield from self._waiting(node, self._row_of(node, phase), first)
-                elif node.name not in self._wanted:
+                elif node.name not in self._desired:
                     text = "it is removed once everything else is in place"
                     yield Waiting(node.name, CauseKind.ORDER, text, self._row_of(node, phase))
             present = present and not left
@@ -149,7 +149,7 @@ class _Walk:
         row = self._row_of(node, phase)
         if phase.step is Step.REMOVE:
             # A resource that is still desired was not replaced after all, and is not removed.
-            return row is None or (row.name in self._wanted and row.replaced_by is None)
+            return row is None or (row.name in self._desired and row.replaced_by is None)
         return (
             row is not None
             and row.operation_id == self._operation.id

@@ -19,7 +19,7 @@ from stoker.resources.nova.server.networks import attached_ports, live_networks
 from stoker.resources.nova.server.states import ACTIVE, GONE
 from stoker.resources.shared.text_values import as_texts
 from stoker.schema.resource_type import Call
-from stoker.schema.software import TOLD
+from stoker.schema.software import POLLING_METADATA
 
 _CONSOLES = "2.6"
 _TAGS = "2.26"
@@ -37,19 +37,19 @@ _CONSOLE_KINDS = (
 def read_attributes(call: Call) -> dict[str, Any]:
     """Return all attributes of the server, ``show`` included."""
     server = SERVERS.get(call.cloud, call.object_id, microversion=_TAGS)
-    given: Mapping[str, list[Object]] = server.get("addresses") or {}
-    ids = _network_ids(call, given)
-    plain = {name: [item["addr"] for item in items] for name, items in given.items()}
+    addresses: Mapping[str, list[Object]] = server.get("addresses") or {}
+    ids = _network_ids(call, addresses)
+    plain = {name: [item["addr"] for item in items] for name, items in addresses.items()}
     return {
         "name": server.get("name"),
         "networks": _also_by_id(plain, ids),
-        "addresses": _also_by_id(_with_ports(call, given), ids),
-        "first_address": next((item["addr"] for items in given.values() for item in items), ""),
+        "addresses": _also_by_id(_with_ports(call, addresses), ids),
+        "first_address": next((item["addr"] for items in addresses.values() for item in items), ""),
         "instance_name": server.get("OS-EXT-SRV-ATTR:instance_name"),
         "accessIPv4": server.get("accessIPv4", ""),
         "accessIPv6": server.get("accessIPv6", ""),
         "console_urls": _consoles(call, server),
-        "os_collect_config": call.data.get(TOLD, {}).get("os-collect-config", {}),
+        "os_collect_config": call.data.get(POLLING_METADATA, {}).get("os-collect-config", {}),
         "tags": [tag for tag in server.get("tags") or [] if not tag.startswith(MARKER)],
         "show": server,
     }
@@ -113,25 +113,27 @@ def live_properties(call: Call) -> Mapping[str, Any] | None:
     server = SERVERS.find(call.cloud, call.object_id, microversion=_TAGS)
     if server is None or server.get("status") in GONE:
         return None
-    given = call.properties
-    told = {name: server[field] for name, field in _PLAIN.items() if field in server}
-    told["metadata"] = _as_given(given.get("metadata"), server.get("metadata") or {})
+    specified = call.properties
+    observed = {name: server[field] for name, field in _PLAIN.items() if field in server}
+    observed["metadata"] = _as_specified(specified.get("metadata"), server.get("metadata") or {})
     for name in ("flavor", "image"):
         if server.get(name):
-            told[name] = server[name]["id"]
-    if told.get("image") != given.get("image") and _is_restored(call, told.get("image")):
-        del told["image"]
+            observed[name] = server[name]["id"]
+    if observed.get("image") != specified.get("image") and _is_restored(
+        call, observed.get("image")
+    ):
+        del observed["image"]
     if "tags" in server:
-        told["tags"] = [tag for tag in server["tags"] if not tag.startswith(MARKER)]
-    if given.get("config_drive"):
-        told["config_drive"] = bool(server.get("config_drive"))
-    if given.get("availability_zone") and server.get("OS-EXT-AZ:availability_zone"):
-        told["availability_zone"] = _zone(given, server)
-    if given.get("networks") is not None:
-        told["networks"] = live_networks(call)
-    if given.get("security_groups"):
-        told |= _groups(call)
-    return told
+        observed["tags"] = [tag for tag in server["tags"] if not tag.startswith(MARKER)]
+    if specified.get("config_drive"):
+        observed["config_drive"] = bool(server.get("config_drive"))
+    if specified.get("availability_zone") and server.get("OS-EXT-AZ:availability_zone"):
+        observed["availability_zone"] = _zone(specified, server)
+    if specified.get("networks") is not None:
+        observed["networks"] = live_networks(call)
+    if specified.get("security_groups"):
+        observed |= _groups(call)
+    return observed
 
 
 def _is_restored(call: Call, image_id: Any) -> bool:
@@ -145,14 +147,16 @@ def _is_restored(call: Call, image_id: Any) -> bool:
     return image is None or image.get("image_type") == "snapshot"
 
 
-def _as_given(given: Mapping[str, Any] | None, present: Mapping[str, str]) -> Mapping[str, Any]:
-    return given if given is not None and as_texts(given) == present else present
+def _as_specified(
+    specified: Mapping[str, Any] | None, present: Mapping[str, str]
+) -> Mapping[str, Any]:
+    return specified if specified is not None and as_texts(specified) == present else present
 
 
-def _zone(given: Mapping[str, Any], server: Object) -> str:
+def _zone(specified: Mapping[str, Any], server: Object) -> str:
     """Return the zone. Users may also have named a host in it, as ``zone:host``."""
-    wanted, zone = str(given["availability_zone"]), str(server["OS-EXT-AZ:availability_zone"])
-    return wanted if wanted.partition(":")[0] == zone else zone
+    desired, zone = str(specified["availability_zone"]), str(server["OS-EXT-AZ:availability_zone"])
+    return desired if desired.partition(":")[0] == zone else zone
 
 
 def _groups(call: Call) -> dict[str, Any]:
@@ -163,5 +167,5 @@ def _groups(call: Call) -> dict[str, Any]:
     found = sorted({group for port in ports for group in port.get("security_groups") or []})
     if not ports:
         return {}
-    given = call.properties["security_groups"]
-    return {"security_groups": named_groups(call.cloud, given, found)}
+    specified = call.properties["security_groups"]
+    return {"security_groups": named_groups(call.cloud, specified, found)}

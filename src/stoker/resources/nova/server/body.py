@@ -26,7 +26,7 @@ _PLAIN = (
 
 
 def request_body(
-    call: Call, wanted: Sequence[Nic], ports: Sequence[str], user_data: str
+    call: Call, desired: Sequence[Nic], ports: Sequence[str], user_data: str
 ) -> tuple[Object, str]:
     """Return the request body and its microversion."""
     properties = call.properties
@@ -51,11 +51,11 @@ def request_body(
         ("user_data", base64.b64encode(user_data.encode()).decode() if user_data else None),
         ("personality", _files(properties.get("personality"))),
         ("tags", tags_with_marker(call)),
-        ("networks", _networks(properties.get("networks"), wanted, ports, version)),
+        ("networks", _networks(properties.get("networks"), desired, ports, version)),
     )
     server.update({field: value for field, value in plain if value not in (None, [], "")})
     # With ports, the security groups are on the ports. Nova would ignore them here.
-    if not wanted and properties.get("security_groups"):
+    if not desired and properties.get("security_groups"):
         names = dict.fromkeys(map(str, properties["security_groups"]))
         server["security_groups"] = [{"name": name} for name in names]
     body: Object = {"server": server}
@@ -89,19 +89,19 @@ def _version(properties: Mapping[str, Any]) -> tuple[int, int]:
 
 def _networks(
     networks: Sequence[Mapping[str, Any]] | None,
-    wanted: Sequence[Nic],
+    desired: Sequence[Nic],
     ports: Sequence[str],
     version: tuple[int, int],
 ) -> Any:
     word = allocation(networks)
     if word is not None:
         return word
-    if not wanted:
+    if not desired:
         # Since 2.37, Nova requires an explicit value.
         return "auto" if version >= _NETWORKS_REQUIRED else None
     return [
         {"port": port, **({"tag": nic.entry["tag"]} if nic.entry.get("tag") else {})}
-        for nic, port in zip(wanted, ports, strict=True)
+        for nic, port in zip(desired, ports, strict=True)
     ]
 
 
@@ -113,8 +113,8 @@ def _files(personality: Mapping[str, Any] | None) -> list[Object]:
 
 
 def _devices(properties: Mapping[str, Any]) -> list[Object]:
-    given = properties.get("block_device_mapping_v2") or []
-    devices = [_device(entry) for entry in given]
+    entries = properties.get("block_device_mapping_v2") or []
+    devices = [_device(entry) for entry in entries]
     # Nova wants the image as a boot device, too, as soon as any block device is given.
     if devices and properties.get("image"):
         root = {

@@ -95,13 +95,13 @@ def _act(call: Call, body: Object, microversion: str | None = None) -> None:
 
 
 def _set_metadata(call: Call, _asked: bool) -> None:
-    wanted = as_texts(call.properties.get("metadata"))
+    desired = as_texts(call.properties.get("metadata"))
     path = _path(call, "/metadata")
     present = send(call.cloud.compute, "GET", path).get("metadata", {})
     for key in as_texts(call.update.previous.get("metadata")):
-        if key not in wanted and key in present:
+        if key not in desired and key in present:
             send(call.cloud.compute, "DELETE", f"{path}/{key}")
-    changed = {key: value for key, value in wanted.items() if present.get(key) != value}
+    changed = {key: value for key, value in desired.items() if present.get(key) != value}
     if changed:
         send(call.cloud.compute, "POST", path, json={"metadata": changed})
 
@@ -124,19 +124,19 @@ def _set_password(call: Call, _asked: bool) -> None:
 def _resize(call: Call, asked: bool) -> Outcome | None:
     server = live(call)
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
-    wanted = call.properties["flavor"]
+    desired = call.properties["flavor"]
     if status in BROKEN:
         return broken_by(call, server)
     if status == "VERIFY_RESIZE":
         return _confirm(call)
     if status == "RESIZE" or server.get(TASK):
         return Wait(polling_pause(call), reason=f"the server is {status}")
-    if flavor == wanted:
+    if flavor == desired:
         return None
     # A failed resize leaves the server active with its old flavor, and the cause in its fault.
     if asked:
-        return Failed(f"the resize to flavor {wanted} was undone: {_last_fault(server)}")
-    _act(call, {"resize": {"flavorRef": wanted}})
+        return Failed(f"the resize to flavor {desired} was undone: {_last_fault(server)}")
+    _act(call, {"resize": {"flavorRef": desired}})
     return Wait(polling_pause(call), reason="the server is being resized")
 
 

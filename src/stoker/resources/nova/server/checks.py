@@ -67,9 +67,9 @@ def _boot(properties: Mapping[str, Any]) -> list[Diagnostic]:
 def _devices(devices: Any) -> list[Diagnostic]:
     found = []
     for index, entry in records_in(devices):
-        given = [name for name in _SOURCES if entry.get(name) is not None]
+        sources = [name for name in _SOURCES if entry.get(name) is not None]
         path: Path = ("block_device_mapping_v2", index)
-        if len(given) != 1:
+        if len(sources) != 1:
             message = "exactly one of volume_id, snapshot_id, image, swap_size and ephemeral_size"
             found.append(_finding(f"{message} must be given", path))
     return found

@@ -23,12 +23,12 @@ from stoker.resources.nova.server.user_data import Addresses, render
 from stoker.resources.shared.signals.server_software import (
     credentials,
     metadata_address,
+    polling_metadata,
     retract_moved,
-    told,
     watch_address,
 )
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
-from stoker.schema.software import TOLD
+from stoker.schema.software import POLLING_METADATA
 
 
 def request(call: Call) -> Outcome:
@@ -40,11 +40,11 @@ def request(call: Call) -> Outcome:
     if takes_deployments(call.properties):
         if "user_id" not in call.data and call.signalling is not None:
             return Wait(after=0.0, data={**call.data, **credentials(call)})
-        if TOLD not in call.data:
-            return Wait(after=0.0, data={**call.data, TOLD: told(call)})
-    wanted = nics(call.properties.get("networks"))
-    ports = ensure_ports(call, wanted)
-    body, version = request_body(call, wanted, ports, user_data(call))
+        if POLLING_METADATA not in call.data:
+            return Wait(after=0.0, data={**call.data, POLLING_METADATA: polling_metadata(call)})
+    desired = nics(call.properties.get("networks"))
+    ports = ensure_ports(call, desired)
+    body, version = request_body(call, desired, ports, user_data(call))
     try:
         answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
     except CloudError as fault:
@@ -64,9 +64,9 @@ def settle(call: Call) -> Outcome:
     if status != ACTIVE or task:
         doing = f"{status} ({task})" if task else str(status)
         return Wait(polling_pause(call), reason=f"the server is {doing}")
-    wanted = nics(call.properties.get("networks"))
-    if any(nic.entry.get("floating_ip") for nic in wanted):
-        lead_floating_ips(call, wanted, ensure_ports(call, wanted))
+    desired = nics(call.properties.get("networks"))
+    if any(nic.entry.get("floating_ip") for nic in desired):
+        lead_floating_ips(call, desired, ensure_ports(call, desired))
     return finished(call)
 
 
@@ -75,17 +75,17 @@ def finished(call: Call) -> Done:
     if not takes_deployments(call.properties):
         return Done(call.physical_id)
     retract_moved(call)
-    return Done(call.physical_id, data={**call.data, TOLD: told(call)})
+    return Done(call.physical_id, data={**call.data, POLLING_METADATA: polling_metadata(call)})
 
 
 def user_data(call: Call) -> str:
     """Return the user data. The id of a software config is replaced by its content."""
-    given = call.properties.get("user_data") or ""
+    text_or_id = call.properties.get("user_data") or ""
     form = call.properties.get("user_data_format") or "HEAT_CFNTOOLS"
-    text = call.configs[given].text if given in call.configs else given
+    text = call.configs[text_or_id].text if text_or_id in call.configs else text_or_id
     metadata = call.metadata
     if takes_deployments(call.properties):
-        metadata = {**metadata, **told(call)}
+        metadata = {**metadata, **polling_metadata(call)}
     return render(form, text, metadata, _addresses(call) if form == "HEAT_CFNTOOLS" else None)
 
 

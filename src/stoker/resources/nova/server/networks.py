@@ -76,24 +76,24 @@ class _Present(Struct, frozen=True):
 
 def set_networks(call: Call, _asked: bool) -> Outcome | None:
     """Detach, create and attach ports as needed; None when the networks are as desired."""
-    wanted = nics(call.properties.get("networks"))
-    present = _present(call, wanted, call.update.previous.get("networks"))
-    kept = _matched(call, wanted, present)
-    leaving = _leaving(call, present, set(kept.values()))
+    desired = nics(call.properties.get("networks"))
+    present = _present(call, desired, call.update.previous.get("networks"))
+    matched = _matched(call, desired, present)
+    leaving = _leaving(call, present, set(matched.values()))
     left = detach(call, leaving, call.progress.get("leaving", {}))
     if left:
         reason = f"waiting until the server has detached {', '.join(sorted(left))}"
         return Wait(polling_pause(call), progress={"leaving": left}, reason=reason)
-    ports = _ports(call, wanted, kept, present)
-    for nic, port_id in zip(wanted, ports, strict=True):
+    ports = _ports(call, desired, matched, present)
+    for nic, port_id in zip(desired, ports, strict=True):
         if port_id not in present.attached:
             attach(call, port_id, nic.entry.get("tag"))
         _adjust(call, nic, present.changeable.get(port_id))
-    is_bare = not wanted and not present.attached.keys() - set(leaving)
+    is_bare = not desired and not present.attached.keys() - set(leaving)
     if is_bare and allocation(call.properties.get("networks")) != "none":
         attach(call, None)
     _free_floating_ips(call, {*ports, *present.attached})
-    lead_floating_ips(call, wanted, ports)
+    lead_floating_ips(call, desired, ports)
     return None
 
 
@@ -111,32 +111,34 @@ class LeadsFloatingIPs:
 
 def live_networks(call: Call) -> list[Mapping[str, Any]]:
     """Return the entries of the live networks. Additional ports become entries, too."""
-    given = call.properties.get("networks") or []
-    wanted = nics(given)
-    present = _present(call, wanted, given)
-    if allocation(given) is not None and bool(present.attached) is (allocation(given) == "auto"):
-        return list(given)
-    kept = _matched(call, wanted, present)
+    specified = call.properties.get("networks") or []
+    desired = nics(specified)
+    present = _present(call, desired, specified)
+    if allocation(specified) is not None and bool(present.attached) is (
+        allocation(specified) == "auto"
+    ):
+        return list(specified)
+    matched = _matched(call, desired, present)
     entries = [
-        _entry(call, nic.entry, present.attached[kept[nic.key]])
-        for nic in wanted
-        if nic.key in kept
+        _entry(call, nic.entry, present.attached[matched[nic.key]])
+        for nic in desired
+        if nic.key in matched
     ]
-    others = sorted(present.attached.keys() - kept.values())
+    others = sorted(present.attached.keys() - matched.values())
     return [*entries, *({"port": port_id} for port_id in others)]
 
 
-def _entry(call: Call, given: Mapping[str, Any], port: Object) -> Mapping[str, Any]:
+def _entry(call: Call, specified: Mapping[str, Any], port: Object) -> Mapping[str, Any]:
     """Return an entry with the current values that others may have changed."""
-    entry = dict(given)
-    if given.get("floating_ip"):
-        found = FLOATING_IPS.find(call.cloud, given["floating_ip"])
+    entry = dict(specified)
+    if specified.get("floating_ip"):
+        found = FLOATING_IPS.find(call.cloud, specified["floating_ip"])
         leads = found is not None and found.get("port_id") == port["id"]
-        entry["floating_ip"] = given["floating_ip"] if leads else None
-    if given.get("port_extra_properties"):
-        names = {name: EXTRA_FIELDS.get(name, name) for name in given["port_extra_properties"]}
-        told = {name: port[field] for name, field in names.items() if field in port}
-        entry["port_extra_properties"] = {**given["port_extra_properties"], **told}
+        entry["floating_ip"] = specified["floating_ip"] if leads else None
+    if specified.get("port_extra_properties"):
+        names = {name: EXTRA_FIELDS.get(name, name) for name in specified["port_extra_properties"]}
+        extra = {name: port[field] for name, field in names.items() if field in port}
+        entry["port_extra_properties"] = {**specified["port_extra_properties"], **extra}
     return entry
 
 
@@ -147,9 +149,9 @@ def attached_ports(call: Call) -> list[Object]:
 
 
 def _present(
-    call: Call, wanted: Sequence[Nic], before: Sequence[Mapping[str, Any]] | None
+    call: Call, desired: Sequence[Nic], before: Sequence[Mapping[str, Any]] | None
 ) -> _Present:
-    tagged = any(nic.entry.get("tag") for nic in (*wanted, *nics(before)))
+    tagged = any(nic.entry.get("tag") for nic in (*desired, *nics(before)))
     return _Present(
         attached={port["id"]: port for port in ports_of(call)},
         own={port["id"]: port for port in own_ports(call).values()},
@@ -158,11 +160,11 @@ def _present(
     )
 
 
-def _matched(call: Call, wanted: Sequence[Nic], present: _Present) -> dict[str, str]:
+def _matched(call: Call, desired: Sequence[Nic], present: _Present) -> dict[str, str]:
     """Match entries with attached ports; return the port of each entry, by its key."""
     free = dict(present.attached)
     found: dict[str, str] = {}
-    for nic in sorted(wanted, key=_looseness):
+    for nic in sorted(desired, key=_looseness):
         fitting = [port for port in free.values() if _fits(nic.entry, port, present)]
         named = [port for port in fitting if port.get("name") == port_name(call, nic)]
         for port in (named or fitting)[:1]:
@@ -192,7 +194,7 @@ def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
         (entry.get("fixed_ip"), {item.get("ip_address") for item in addresses}),
         (extra.get("mac_address"), {port.get("mac_address")}),
     )
-    if any(value and value not in given for value, given in asked):
+    if any(value and value not in specified for value, specified in asked):
         return False
     if extra.get("no_fixed_ips") and addresses:
         return False
@@ -200,7 +202,7 @@ def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
     return bool(port["id"] in present.changeable or entry.get("fixed_ip"))
 
 
-def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
+def _leaving(call: Call, present: _Present, matched: set[str]) -> list[str]:
     """Return the ports to detach: own or named ones that no entry matches."""
     named = {str(nic.entry.get("port")) for nic in nics(call.update.previous.get("networks"))}
     networks = call.properties.get("networks")
@@ -209,24 +211,24 @@ def _leaving(call: Call, present: _Present, kept: set[str]) -> list[str]:
     return sorted(
         port_id
         for port_id in present.attached
-        if port_id not in kept and (all_of_them or port_id in present.own or port_id in named)
+        if port_id not in matched and (all_of_them or port_id in present.own or port_id in named)
     )
 
 
 def _ports(
-    call: Call, wanted: Sequence[Nic], kept: Mapping[str, str], present: _Present
+    call: Call, desired: Sequence[Nic], matched: Mapping[str, str], present: _Present
 ) -> list[str]:
     """Return the port of each entry, in order. Own ports without an entry are deleted."""
-    missing = [nic for nic in wanted if nic.key not in kept]
+    missing = [nic for nic in desired if nic.key not in matched]
     names = {port_name(call, nic) for nic in missing}
-    named = {str(nic.entry.get("port")) for nic in wanted}
-    stay = set(kept.values()) | named
+    named = {str(nic.entry.get("port")) for nic in desired}
+    stay = set(matched.values()) | named
     for port_id, port in present.own.items():
         if port_id not in stay and (port_id in present.attached or port["name"] not in names):
             PORTS.delete(call.cloud, port_id)
     ids = ensure_ports(call, missing, apart=stay)
     made = dict(zip((nic.key for nic in missing), ids, strict=True))
-    return [kept.get(nic.key) or made[nic.key] for nic in wanted]
+    return [matched.get(nic.key) or made[nic.key] for nic in desired]
 
 
 def _adjust(call: Call, nic: Nic, port: Object | None) -> None:

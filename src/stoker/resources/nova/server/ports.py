@@ -85,19 +85,19 @@ def port_name(call: Call, nic: Nic) -> str:
 
 
 def ensure_ports(
-    call: Call, wanted: Sequence[Nic], apart: Collection[str] = frozenset()
+    call: Call, desired: Sequence[Nic], apart: Collection[str] = frozenset()
 ) -> list[str]:
     """Return the ports of the entries, in order; create missing ones. Safe to repeat.
 
     ``apart`` are ports that belong to other entries, whatever their names.
     """
-    makes_ports = any(nic.is_own for nic in wanted)
+    makes_ports = any(nic.is_own for nic in desired)
     present = own_ports(call) if makes_ports else {}
     present = {name: port for name, port in present.items() if port["id"] not in apart}
     groups = call.properties.get("security_groups")
     group_list = group_ids(call.cloud, groups) if groups and makes_ports else None
     ids = []
-    for nic in wanted:
+    for nic in desired:
         if not nic.is_own:
             ids.append(str(nic.entry["port"]))
             continue
@@ -218,14 +218,14 @@ def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
             (nic.entry.get("subnet"), subnets),
             (nic.entry.get("fixed_ip"), chosen),
         )
-        if all(wanted in found for wanted, found in asked if wanted):
+        if all(requested in found for requested, found in asked if requested):
             return nic
     return None
 
 
-def lead_floating_ips(call: Call, wanted: Sequence[Nic], ports: Sequence[str]) -> None:
+def lead_floating_ips(call: Call, desired: Sequence[Nic], ports: Sequence[str]) -> None:
     """Associate floating IPs with the ports of their entries. Safe to repeat."""
-    for nic, port in zip(wanted, ports, strict=True):
+    for nic, port in zip(desired, ports, strict=True):
         if nic.entry.get("floating_ip"):
             FLOATING_IPS.update(call.cloud, nic.entry["floating_ip"], {"port_id": port})
 

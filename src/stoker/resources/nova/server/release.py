@@ -54,9 +54,9 @@ def release(call: Call) -> Outcome:
 def reclaim(call: Call) -> Outcome:
     """Restore the addresses, and attach ports and volumes again."""
     apart = (RELEASED, VOLUMES, _ASKED)
-    kept = {key: value for key, value in call.data.items() if key not in apart}
+    data = {key: value for key, value in call.data.items() if key not in apart}
     if SERVERS.find(call.cloud, call.object_id) is None:
-        return Done(data=kept)
+        return Done(data=data)
     tags = {
         str(nic.entry.get("port")): nic.entry.get("tag")
         for nic in nics(call.properties.get("networks"))
@@ -73,7 +73,7 @@ def reclaim(call: Call) -> Outcome:
     if missing:
         reason = f"waiting until the server has {', '.join(sorted(missing))} again"
         return Wait(polling_pause(call), reason=reason)
-    return Done(data=kept)
+    return Done(data=data)
 
 
 def _held(call: Call) -> dict[str, Any]:

@@ -58,8 +58,8 @@ class Rolling(Struct, frozen=True):
         With them, ``min_in_service`` members (at most ``size``) are in service while a batch
         changes. As many old members are deleted when the update is complete.
         """
-        wanted = min(self.min_in_service, size) + self._batch_size(size)
-        return min(size, max(0, wanted - healthy))
+        desired = min(self.min_in_service, size) + self._batch_size(size)
+        return min(size, max(0, desired - healthy))
 
     def batches(self, new: Sequence[str], old: Sequence[str]) -> Batches:
         """Split the members into batches, the new ones first."""

@@ -36,7 +36,7 @@ def size_findings(
     properties: Mapping[str, Any], smallest: str, largest: str, desired: str
 ) -> list[Diagnostic]:
     """Check that the desired size is between the bounds; arguments are names of properties."""
-    least, most, wanted = (properties.get(name) for name in (smallest, largest, desired))
+    least, most, size = (properties.get(name) for name in (smallest, largest, desired))
     if not isinstance(least, int) or not isinstance(most, int):
         return []
     if least < 0:
@@ -44,9 +44,9 @@ def size_findings(
     if least > most:
         message = f"{smallest} ({least}) must not be above {largest} ({most})"
         return [Diagnostic("bad-sizes", message, (smallest,))]
-    if not isinstance(wanted, int) or least <= wanted <= most:
+    if not isinstance(size, int) or least <= size <= most:
         return []
-    message = f"{desired} ({wanted}) must be from {least} to {most}"
+    message = f"{desired} ({size}) must be from {least} to {most}"
     return [Diagnostic("bad-sizes", message, (desired,))]
 
 

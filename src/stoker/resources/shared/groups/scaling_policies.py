@@ -44,12 +44,12 @@ class ScalesGroup(ActsOnSignals):
 
     def adjustment(self, call: Call) -> Adjustment:
         """Return the adjustment that the properties describe."""
-        wanted = call.properties
+        desired = call.properties
         return Adjustment(
             policy=call.name,
-            group=wanted[self.group],
-            kind=self.kinds[wanted[self.kind]],
-            amount=wanted[self.amount],
-            least=wanted[self.least] or 0,
-            cooldown=wanted[self.cooldown] or 0,
+            group=desired[self.group],
+            kind=self.kinds[desired[self.kind]],
+            amount=desired[self.amount],
+            least=desired[self.least] or 0,
+            cooldown=desired[self.cooldown] or 0,
         )

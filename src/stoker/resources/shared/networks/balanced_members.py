@@ -27,10 +27,10 @@ class Balanced(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the properties, including the ids of the parts that this one belongs to."""
-        told = super().properties_of(call, found)
+        observed = super().properties_of(call, found)
         for name, field in self.owners.items():
             ids = [entry["id"] for entry in found.get(field) or ()]
-            given = call.properties.get(name)
-            if given is not None and ids:
-                told[name] = given if given in ids else ids[0]
-        return told
+            specified = call.properties.get(name)
+            if specified is not None and ids:
+                observed[name] = specified if specified in ids else ids[0]
+        return observed

@@ -60,14 +60,14 @@ def with_defaults(rules: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return list(rules) if leads_out else [*rules, *_DEFAULTS]
 
 
-def told(call: Call, existing: Sequence[Object]) -> list[Mapping[str, Any]]:
+def own_rules(call: Call, existing: Sequence[Object]) -> list[Mapping[str, Any]]:
     """Return the group's own rules as properties, in the form in which they were given."""
     rules, group_id = call.properties.get("rules") or [], call.object_id
     present = {meaning(rule) for rule in existing}
-    given = [(meaning(_body(rule, group_id)), rule) for rule in with_defaults(rules)]
-    surplus_meanings = own_meanings(call) - {means for means, _ in given}
+    own = [(meaning(_body(rule, group_id)), rule) for rule in with_defaults(rules)]
+    surplus_meanings = own_meanings(call) - {means for means, _ in own}
     surplus = [rule for rule in existing if meaning(rule) in surplus_meanings]
-    return [rule for means, rule in given if means in present] + [
+    return [rule for means, rule in own if means in present] + [
         {name: rule[name] for name in _SHOWN if rule.get(name) is not None} for rule in surplus
     ]
 
@@ -106,32 +106,32 @@ def own_meanings(call: Call, before: Sequence[Object] = ()) -> set[Meaning]:
 
     ``before`` are the rules of its properties before an update.
     """
-    noted = [tuple(entry) for entry in call.data.get(OWN_RULES) or ()]
-    return {*noted, *map(meaning, before)}
+    recorded = [tuple(entry) for entry in call.data.get(OWN_RULES) or ()]
+    return {*recorded, *map(meaning, before)}
 
 
-def noted(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> Wait | None:
+def rules_to_record(call: Call, desired: Sequence[Object], before: Sequence[Object]) -> Wait | None:
     """Return an outcome that records the rules to add; None if all are recorded."""
     own = own_meanings(call, before)
-    added = {meaning(body) for body in wanted} - own
+    added = {meaning(body) for body in desired} - own
     if not added:
         return None
     return Wait(after=0.0, data={**call.data, OWN_RULES: _listed(own | added)})
 
 
-def applied(call: Call, outcome: Outcome, wanted: Sequence[Object]) -> Outcome:
+def applied(call: Call, outcome: Outcome, desired: Sequence[Object]) -> Outcome:
     """Return the outcome of an update, with the remaining rules in its data."""
     if not isinstance(outcome, Done) or OWN_RULES not in call.data:
         return outcome
-    kept = {meaning(body) for body in wanted}
-    return replace(outcome, data={**call.data, OWN_RULES: _listed(kept)})
+    meanings = {meaning(body) for body in desired}
+    return replace(outcome, data={**call.data, OWN_RULES: _listed(meanings)})
 
 
 def _listed(meanings: Iterable[Meaning]) -> list[list[Any]]:
     return sorted((list(each) for each in meanings), key=str)
 
 
-def bring_to(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> None:
+def bring_to(call: Call, desired: Sequence[Object], before: Sequence[Object]) -> None:
     """Add missing rules, then remove the group's own rules that are not wanted. Safe to repeat.
 
     ``before`` are the rules of the previous properties. Rules that are also resources of the stack
@@ -139,11 +139,11 @@ def bring_to(call: Call, wanted: Sequence[Object], before: Sequence[Object]) -> 
     """
     existing = SECURITY_GROUP_RULES.select(call.cloud, security_group_id=call.object_id)
     present = {meaning(rule) for rule in existing}
-    for body in wanted:
+    for body in desired:
         if meaning(body) not in present:
             add(call.cloud, body)
             present.add(meaning(body))
-    outdated = own_meanings(call, before) - {meaning(body) for body in wanted}
+    outdated = own_meanings(call, before) - {meaning(body) for body in desired}
     for rule in existing:
         if meaning(rule) in outdated and rule_part(rule) not in call.shared:
             SECURITY_GROUP_RULES.delete(call.cloud, rule["id"])

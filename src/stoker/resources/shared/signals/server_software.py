@@ -34,7 +34,7 @@ def credentials(call: Call) -> dict[str, Any]:
     return {name: merged[name] for name in _CREDENTIALS if name in merged}
 
 
-def told(call: Call) -> dict[str, Any]:
+def polling_metadata(call: Call) -> dict[str, Any]:
     """Return the metadata for os-collect-config: where the server polls for deployments."""
     deployments = call.metadata.get("deployments", [])
     return {"deployments": deployments, "os-collect-config": _collect(call)}

@@ -78,13 +78,15 @@ class ObjectContainer(ManagedType):
         found = _head(call, call.object_id)
         if found is None:
             return None
-        told: dict[str, Any] = {self.name_property: call.object_id} if self.name_property else {}
+        observed: dict[str, Any] = (
+            {self.name_property: call.object_id} if self.name_property else {}
+        )
         for name, value in call.properties.items():
-            wanted = self.headers({**dict.fromkeys(call.properties), name: value}, call)
-            if wanted:
-                has = all(found.get(key.lower()) == text for key, text in wanted.items())
-                told[name] = value if has else None
-        return told
+            desired = self.headers({**dict.fromkeys(call.properties), name: value}, call)
+            if desired:
+                has = all(found.get(key.lower()) == text for key, text in desired.items())
+                observed[name] = value if has else None
+        return observed
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return addresses and usage of the container."""

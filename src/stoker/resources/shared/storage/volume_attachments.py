@@ -33,7 +33,7 @@ class Attachment(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Attach the volume, and wait until it is attached."""
-        server, volume_id = self._wanted(call)
+        server, volume_id = self._desired(call)
         volume = poll_object(call, VOLUMES) if call.physical_id is not None else None
         if volume is not None and _has(volume, server):
             return Done(volume_id)
@@ -60,17 +60,17 @@ class Attachment(ManagedType):
 
     def find(self, call: Call) -> str | None:
         """Return the attachment, if the server has the volume."""
-        server, volume = self._wanted(call)
+        server, volume = self._desired(call)
         return volume if _attachment(call, server, volume) is not None else None
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the attachment as Nova reports it."""
-        server, volume = self._wanted(call)
+        server, volume = self._desired(call)
         return {"show": _attachment(call, server, volume) or {}}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Return server and volume; None if the volume is not attached to this server."""
-        server, _ = self._wanted(call)
+        server, _ = self._desired(call)
         found = _attachment(call, server, call.object_id)
         if found is None:
             return None
@@ -78,17 +78,17 @@ class Attachment(ManagedType):
 
     def check(self, call: Call) -> Outcome:
         """Check that the volume is still attached."""
-        server, _ = self._wanted(call)
+        server, _ = self._desired(call)
         volume = call.physical_id or ""
         if not volume or _attachment(call, server, volume) is None:
             return Failed(f"the volume {volume} is no longer attached to server {server}")
         return Done()
 
-    def _wanted(self, call: Call) -> tuple[str, str]:
+    def _desired(self, call: Call) -> tuple[str, str]:
         return str(call.properties[self.server]), str(call.properties[self.volume])
 
     def _attach(self, call: Call) -> Outcome:
-        server, volume_id = self._wanted(call)
+        server, volume_id = self._desired(call)
         if _attachment(call, server, volume_id) is None:
             return self._ask(call, server, volume_id)
         volume = VOLUMES.get(call.cloud, volume_id)

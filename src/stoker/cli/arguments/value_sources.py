@@ -20,7 +20,7 @@ _CODES = OF_VALUES | {_UNDECLARED, "not-in-cloud"}
 _DECLARED = ("parameters", "Parameters")  # Sections of templates with parameters.
 
 
-def diagnostic_where_given(
+def diagnostic_at_source(
     found: Diagnostic, sent: Bundle, parameters: Mapping[str, str]
 ) -> Diagnostic:
     """Return the diagnostic, at the place of the value if an environment gives it."""
@@ -37,7 +37,7 @@ def diagnostic_where_given(
     return replace(found, message=message, path=path, file=file, position=None)
 
 
-def finding_where_given(found: Finding, sent: Bundle, parameters: Mapping[str, str]) -> Finding:
+def finding_at_source(found: Finding, sent: Bundle, parameters: Mapping[str, str]) -> Finding:
     """Return the finding of the service, at the place of the value if an environment gives it."""
     section, _, name = found.path.partition(".")
     if found.code not in _CODES or section not in _DECLARED or found.file != sent.place(None):
@@ -66,8 +66,8 @@ def _place(sent: Bundle, name: str, parameters: Iterable[str]) -> tuple[str, Pat
         return None
     for section in ("parameters", "parameter_defaults"):
         for file in reversed(sent.environment_files):
-            given = read(sent.files[file], file).data
-            values = given.get(section) if isinstance(given, Mapping) else None
+            document = read(sent.files[file], file).data
+            values = document.get(section) if isinstance(document, Mapping) else None
             if isinstance(values, Mapping) and name in values:
                 return file, (section, name)
     return None
