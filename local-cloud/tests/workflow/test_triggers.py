@@ -53,7 +53,7 @@ async def test_cron_trigger_starts_executions_until_used_up(
             workflow_input=json.dumps({"a": 2}),
         )  # fmt: skip
         assert made["next_execution_time"] == "2026-01-01 00:05:00"
-        look = workflows.service.cron.look
+        look = workflows.service.cron.fire_due
         look()
         assert await begun(workflows, 0) == []
         workflows.clock.advance(301)
@@ -78,7 +78,7 @@ async def test_cron_trigger_survives_restart_with_one_missed_run(opened: Open) -
         await cron(workflows, first_execution_time="2026-01-01 00:05", pattern="0 * * * *")
     async with opened() as workflows:
         workflows.clock.advance(3 * 3600 + 60)
-        workflows.service.cron.look()
+        workflows.service.cron.fire_due()
         await begun(workflows, 1)
         shown = (await workflows.caller.get("/cron_triggers"))["cron_triggers"]
         assert [each["next_execution_time"] for each in shown] == ["2026-01-01 04:00:00"]

@@ -34,8 +34,8 @@ def parsed(name: str, given: Any) -> list[str]:
         except ValueError:
             scheme = ""
         if scheme not in (*SCHEMES, *_TRUSTED) or len(each) > _LONGEST:
-            told = f"Addresses of {', '.join((*SCHEMES, *_TRUSTED))} are supported."
-            raise invalid(name, each, told)
+            detail = f"Addresses of {', '.join((*SCHEMES, *_TRUSTED))} are supported."
+            raise invalid(name, each, detail)
     return [_without_trust(each) for each in given]
 
 
@@ -78,7 +78,7 @@ class Actions:
 
     def take(self, alarm: Document, previous: str, reason: str, data: Document) -> None:
         """Start the actions of an alarm for its current state."""
-        told = {
+        notice = {
             "alarm_id": alarm["id"],
             "alarm_name": alarm["name"],
             "severity": alarm["severity"],
@@ -91,7 +91,7 @@ class Actions:
             if self._calls.is_full:
                 _LOG.warning("alarm %s: an action is not taken, too many are", alarm["id"])
                 return
-            self._calls.start(self._take(alarm, action, told))
+            self._calls.start(self._take(alarm, action, notice))
 
     async def idle(self) -> None:
         """Return when all actions have been taken."""
@@ -101,13 +101,13 @@ class Actions:
         """Cancel the actions in flight."""
         await self._calls.stop()
 
-    async def _take(self, alarm: Document, action: str, told: Document) -> None:
+    async def _take(self, alarm: Document, action: str, notice: Document) -> None:
         parts = urlsplit(shown(action))
         scheme = parts.scheme.removeprefix(_TRUST)
         if scheme in ("log", "test"):
             _LOG.warning(
                 "Notifying alarm %s from %s to %s with action %s because %s.",
-                alarm["id"], told["previous"], told["current"], action, told["reason"],
+                alarm["id"], notice["previous"], notice["current"], action, notice["reason"],
             )  # fmt: skip
             return
         headers = {"Content-Type": "application/json"}
@@ -118,12 +118,12 @@ class Actions:
                 _LOG.warning("alarm %s: the trust of action %s is gone", alarm["id"], shown(action))
                 return
             headers["X-Auth-Token"] = token
-        url, body = urlunsplit(parts._replace(scheme=scheme)), told
+        url, body = urlunsplit(parts._replace(scheme=scheme)), notice
         if scheme == "zaqar":
             queue = quote((parse_qs(parts.query).get("queue_name") or [""])[0], safe="")
             url = f"{self._state.cloud.settings.url}/messaging/v2/queues/{queue}/messages"
             headers["Client-ID"] = str(uuid4())
-            body = {"messages": [{"body": told}]}
+            body = {"messages": [{"body": notice}]}
         try:
             await self._calls.post(url, json.dumps(body).encode(), headers)
         except (OSError, ValueError) as error:

@@ -50,11 +50,11 @@ def judged(values: Sequence[float], rule: Document) -> Finding:
     count, data = sum(outside), {"type": "threshold", "most_recent": newest[-1]}
     if 0 < count < len(outside):
         trend = ALARM if outside[-1] else OK
-        return Finding(None, trend, _told(count, "outside", newest), {**data, "count": count})
+        return Finding(None, trend, _reason(count, "outside", newest), {**data, "count": count})
     disposition, count = ("outside", count) if count else ("inside", len(outside))
     state = ALARM if disposition == "outside" else OK
     data = {**data, "disposition": disposition, "count": count}
-    return Finding(state, None, _told(count, disposition, newest), data)
+    return Finding(state, None, _reason(count, disposition, newest), data)
 
 
 def unknown(reason: str) -> Finding:
@@ -62,7 +62,7 @@ def unknown(reason: str) -> Finding:
     return Finding(UNKNOWN, None, reason, {"type": "threshold", "disposition": "unknown"})
 
 
-def _told(count: int, disposition: str, values: Sequence[float]) -> str:
+def _reason(count: int, disposition: str, values: Sequence[float]) -> str:
     return f"{count} samples {disposition} threshold, most recent: {values[-1]}"
 
 

@@ -9,8 +9,8 @@ _SERVER = 500
 
 def invalid(name: str, value: object, reason: str) -> BadRequestError:
     """Return the error for a field with an invalid value."""
-    told = f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
-    return BadRequestError(told)
+    message = f"Invalid input for field/attribute {name}. Value: '{str(value)[:200]}'. {reason}"
+    return BadRequestError(message)
 
 
 def not_found(alarm_id: str) -> NotFoundError:

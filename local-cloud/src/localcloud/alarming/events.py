@@ -58,10 +58,10 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _finding(event: Event, query: list[Document]) -> Finding:
-    told = {
+    event_data = {
         "message_id": str(uuid4()),
         "event_type": event.type,
         "traits": [[name, 1, value] for name, value in event.traits.items()],
     }
-    reason = f"Event {told['message_id']} of type {event.type} hits the query {query}."
-    return Finding(ALARM, None, reason, {"type": "event", "event": told})
+    reason = f"Event {event_data['message_id']} of type {event.type} hits the query {query}."
+    return Finding(ALARM, None, reason, {"type": "event", "event": event_data})

@@ -63,10 +63,10 @@ class Watch:
             for alarm in watched:
                 if self._due.get(alarm["id"], 0) <= now:
                     self._due[alarm["id"]] = now + _interval(alarm)
-                    await self._look(alarm["id"])
+                    await self._evaluate(alarm["id"])
             await self._state.cloud.clock.sleep(_TICK)
 
-    async def _look(self, alarm_id: str) -> None:
+    async def _evaluate(self, alarm_id: str) -> None:
         try:
             await self.evaluate(alarm_id)
         except Exception:  # noqa: BLE001  (the others are watched nevertheless)
@@ -128,10 +128,10 @@ class Watch:
         state, form = await find(rule)
         causes = [f"rule{n}" for n, each in enumerate(numbered, 1) if each.state == state]
         reason = f"Composite rule alarm with composition form: {form}, rules: {' '.join(causes)}"
-        told: dict[str, Any] = {"type": "composite", "composition_form": form}
+        findings: dict[str, Any] = {"type": "composite", "composition_form": form}
         for number, each in enumerate(numbered, 1):
-            told[f"rule{number}"] = {"state": each.state or each.trend, "reason": each.reason}
-        return Finding(state, None, reason, told)
+            findings[f"rule{number}"] = {"state": each.state or each.trend, "reason": each.reason}
+        return Finding(state, None, reason, findings)
 
 
 async def _together(

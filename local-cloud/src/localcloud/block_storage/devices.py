@@ -71,7 +71,7 @@ async def prepare(
             if volume_id not in tools.state.volumes:
                 volumes.make(tools, who, _wish(volume_id, device))
             await _wait(tools, volume_id)
-        wanted = {
+        attachment = {
             "volume_id": volume_id,
             "device": device.get("device_name"),
             "delete_on_termination": _flag(device.get("delete_on_termination")),
@@ -79,7 +79,7 @@ async def prepare(
             "number": number,
         }
         boots = not server["image_id"] and str(device.get("boot_index")) == "0"
-        attached.attach(who, server, wanted, boots=boots)
+        attached.attach(who, server, attachment, boots=boots)
     for each in attached.attachments(server["id"]):
         await tools.work.finished(each["volume_id"])
 

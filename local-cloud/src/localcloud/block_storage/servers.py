@@ -45,13 +45,13 @@ class ServerVolumes:
         return [each for each in found if each["device"] is not None]
 
     def attach(
-        self, who: RequestContext, server: Document, wanted: Document, *, boots: bool = False
+        self, who: RequestContext, server: Document, spec: Document, *, boots: bool = False
     ) -> Document:
-        """Attach the volume ``wanted["volume_id"]``; whether the server sees it shows later.
+        """Attach the volume ``spec["volume_id"]``; whether the server sees it shows later.
 
         Raises ApiError where it cannot be attached.
         """
-        volume = self._state.volume(who, wanted["volume_id"])
+        volume = self._state.volume(who, spec["volume_id"])
         self._check_free(volume, server["id"])
         taken = {each["device"] for each in self.attachments(server["id"])}
         attachment = {
@@ -59,13 +59,13 @@ class ServerVolumes:
             "volume_id": volume["id"],
             "server_id": server["id"],
             "project_id": volume["project_id"],
-            "device": _device(wanted.get("device"), taken, boots, bool(server["image_id"])),
+            "device": _device(spec.get("device"), taken, boots, bool(server["image_id"])),
             "mode": "ro" if volume["readonly"] else "rw",
             "status": "attaching",
-            "delete_on_termination": bool(wanted.get("delete_on_termination")),
-            "tag": wanted.get("tag"),
+            "delete_on_termination": bool(spec.get("delete_on_termination")),
+            "tag": spec.get("tag"),
             "boots": boots,
-            "number": wanted.get("number"),
+            "number": spec.get("number"),
             "connector": {"host": "localhost"},
             "attached_at": None,
         }
@@ -202,17 +202,17 @@ class ServerVolumes:
                 jobs.begin(self._tools, self._state.volumes, volume["id"])
 
 
-def _device(wanted: Any, taken: set[Any], boots: bool, has_disk: bool) -> str:
+def _device(device: Any, taken: set[Any], boots: bool, has_disk: bool) -> str:
     if boots:
         return f"{_DEVICE}a"
     free = [f"{_DEVICE}{letter}" for letter in _LETTERS[1:] if f"{_DEVICE}{letter}" not in taken]
     if not free:
         raise BadRequestError("The maximum number of disk devices (26) has been attached.")
-    if not wanted:
+    if not device:
         return free[0]
-    name = f"{_DEVICE}{str(wanted)[-1]}"
+    name = f"{_DEVICE}{str(device)[-1]}"
     if name in taken or (name == f"{_DEVICE}a" and has_disk):
-        raise ConflictError(f"The supplied device path ({wanted}) is in use.")
+        raise ConflictError(f"The supplied device path ({device}) is in use.")
     if name not in free:
-        raise BadRequestError(f"The supplied device path ({wanted}) is invalid.")
+        raise BadRequestError(f"The supplied device path ({device}) is invalid.")
     return name

@@ -75,9 +75,9 @@ class BlockStorageService(LazyService):
     async def stop(self) -> None:
         await self.tools.work.stop()
 
-    def check(self, who: RequestContext, wanted: list[Document]) -> None:
+    def check(self, who: RequestContext, requested: list[Document]) -> None:
         """Raise ApiError if a new server cannot have these block devices."""
-        devices.check(self.tools, who, wanted)
+        devices.check(self.tools, who, requested)
 
     async def prepare(self, who: RequestContext, server: Document) -> None:
         """Create and attach the volumes that a new server requests, before its first boot."""

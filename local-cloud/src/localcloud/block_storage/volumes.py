@@ -157,11 +157,11 @@ def _from_image(tools: ServiceContext, who: RequestContext, wish: CreateSpec) ->
             f"minDisk size {image['min_disk']}GB."
         )
     facts = ("container_format", "disk_format", "checksum", "min_disk", "min_ram", "size")
-    told = {name: str(image[name]) for name in facts if image[name] is not None}
+    image_facts = {name: str(image[name]) for name in facts if image[name] is not None}
     metadata = {
         "image_id": image["id"],
         "image_name": image["name"],
-        **told,
+        **image_facts,
         **image["properties"],
     }
     return {"bootable": True, "image_metadata": metadata}

@@ -109,16 +109,16 @@ class Images:
         self.all.add(image)
         return str(image["id"])
 
-    def rotate(self, server: Document, marks: dict[str, str], kept: int) -> None:
-        """Delete the oldest backups of a server that have these marks, all but ``kept``."""
-        wanted = {**marks, "instance_uuid": server["id"]}
+    def rotate(self, server: Document, marks: dict[str, str], most: int) -> None:
+        """Delete the oldest backups of a server that have these marks, all but ``most``."""
+        properties = {**marks, "instance_uuid": server["id"]}
         known = [
             i
             for i in self.all.records.find(owner=server["project_id"])
-            if wanted.items() <= i["properties"].items()
+            if properties.items() <= i["properties"].items()
         ]
         known.sort(key=lambda i: str(i["created_at"]))
-        for image in known[: max(len(known) - kept, 0)]:
+        for image in known[: max(len(known) - most, 0)]:
             self.all.delete(image)
 
     async def store(self, image_id: str, disk: Path) -> None:

@@ -52,23 +52,23 @@ class Interfaces:
         self.network = network
 
     def choose(
-        self, context: RequestContext, wanted: tuple[NetworkWish, ...] | str | None
+        self, context: RequestContext, requested: tuple[NetworkWish, ...] | str | None
     ) -> list[Document]:
         """Return the plugs of a new server; raises ApiError for impossible requests.
 
         A request without networks gets the project's only network; several are ambiguous (409).
         """
-        if wanted == "none":
+        if requested == "none":
             return []
-        if isinstance(wanted, tuple):
-            return [self.check(context, wish) for wish in wanted]
+        if isinstance(requested, tuple):
+            return [self.check(context, wish) for wish in requested]
         known = self.network.available_networks(context)
         known = [n for n in known if self.network.state.subnets(n["id"])]
         if len(known) > 1:
             raise ConflictError(
                 "Multiple possible networks found, use a Network ID to be more specific."
             )
-        if not known and wanted == "auto":
+        if not known and requested == "auto":
             raise BadRequestError(
                 "The project has no network with a subnet to connect the server to; create one, "
                 "or ask for 'none'."
@@ -164,8 +164,8 @@ class Interfaces:
             await self.network.release_port(port_id)
         server = self._state.servers.get(server_id)
         if server is not None:
-            kept = [p for p in server["plugs"] if p["port_id"] != port_id]
-            change(self._state, server_id, plugs=kept)
+            plugs = [p for p in server["plugs"] if p["port_id"] != port_id]
+            change(self._state, server_id, plugs=plugs)
 
     def port(self, server_id: str, port_id: str) -> Document:
         """Return the document of a server's port; raises :class:`NotFoundError`."""

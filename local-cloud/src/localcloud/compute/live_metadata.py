@@ -22,7 +22,7 @@ class LiveMetadata:
     def __init__(self, tools: ServiceContext) -> None:
         self._tools = tools
         self._pending: dict[str, None] = {}
-        self._telling: asyncio.Task[None] | None = None
+        self._publishing: asyncio.Task[None] | None = None
         network = tools.plugs.network.state
         tools.state.servers.watch(lambda before, after: self._changed(_key(after or before, "id")))
         network.all("port").watch(self._port_changed)
@@ -31,9 +31,9 @@ class LiveMetadata:
 
     async def stop(self) -> None:
         """Stop the updates."""
-        if self._telling is not None:
-            self._telling.cancel()
-            await asyncio.gather(self._telling, return_exceptions=True)
+        if self._publishing is not None:
+            self._publishing.cancel()
+            await asyncio.gather(self._publishing, return_exceptions=True)
 
     def _port_changed(self, before: Document | None, after: Document | None) -> None:
         for server_id in {_key(before, "device_id"), _key(after, "device_id")}:
@@ -53,10 +53,10 @@ class LiveMetadata:
         if server_id not in self._tools.state.cloud.fabric.running():
             return
         self._pending[server_id] = None
-        if self._telling is None or self._telling.done():
-            self._telling = asyncio.get_running_loop().create_task(self._tell())
+        if self._publishing is None or self._publishing.done():
+            self._publishing = asyncio.get_running_loop().create_task(self._publish())
 
-    async def _tell(self) -> None:
+    async def _publish(self) -> None:
         while self._pending:
             server_id = next(iter(self._pending))
             del self._pending[server_id]

@@ -166,8 +166,8 @@ class Machine:
             current["task_state"] == DELETING and server["task_state"] != DELETING
         ):
             return
-        told = fault(self._state, 500, message)
-        failed = {**current, "task_state": None, "fault": told, "updated": self._state.now()}
+        fault_data = fault(self._state, 500, message)
+        failed = {**current, "task_state": None, "fault": fault_data, "updated": self._state.now()}
         if job.fatal:
             failed["vm_state"] = "error"
         self._state.servers.put(failed)

@@ -27,8 +27,8 @@ async def set_root_password(execute: Execute, server_id: str, password: str) -> 
             os.close(write_in)
             write_in = -1
             async with asyncio.timeout(_SECONDS):
-                told = await asyncio.get_running_loop().sock_recv(ours, _MOST_OUTPUT)
-        ended = json.loads(told or b'{"error": "the server ended meanwhile"}')
+                answer = await asyncio.get_running_loop().sock_recv(ours, _MOST_OUTPUT)
+        ended = json.loads(answer or b'{"error": "the server ended meanwhile"}')
         if ended.get("code") == 0:
             return
         said = _read(read_out) or ended.get("error") or f"exit code {ended['code']}"

@@ -190,17 +190,17 @@ def _placement(server: dict[str, Any], body: dict[str, Any]) -> Placement:
 def _networks(
     server: dict[str, Any], version: Microversion
 ) -> tuple[NetworkWish, ...] | str | None:
-    wanted = server.get("networks")
+    networks = server.get("networks")
     if version.since(37):
-        if wanted is None:
+        if networks is None:
             raise BadRequestError("'networks' is a required property.")
-        if isinstance(wanted, str):
-            if wanted not in {"auto", "none"}:
+        if isinstance(networks, str):
+            if networks not in {"auto", "none"}:
                 raise BadRequestError(
                     "Invalid input for 'networks': it must be a list, auto or none."
                 )
-            return wanted
-    if wanted is None:
+            return networks
+    if networks is None:
         return None
     return tuple(_wish(n, version) for n in values.objects(server, "networks")) or None
 

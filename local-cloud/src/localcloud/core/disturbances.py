@@ -185,10 +185,10 @@ class Disturbances:
         """
         old, self._active = self._active, []
         for rule in rules:
-            kept = next((active for active in old if active.rule == rule), None)
-            if kept is not None:
-                old.remove(kept)
-            self._active.append(kept or _Active(rule))
+            same = next((active for active in old if active.rule == rule), None)
+            if same is not None:
+                old.remove(same)
+            self._active.append(same or _Active(rule))
         for active in old:
             active.gone.set()
         draft = self.file.with_suffix(".new")

@@ -123,19 +123,19 @@ class Collection:
             if field not in indexed or indexed[field] != value:
                 self._unindex_one(field, key)
                 self._index_one(field, key, value)
-        self._tell(before, document)
+        self._notify(before, document)
 
     def forget(self, key: str) -> None:
         """Drop from memory a document that is no longer in the database."""
         self.revision += 1
         self._unindex(key)
-        self._tell(self._documents.pop(key, None), None)
+        self._notify(self._documents.pop(key, None), None)
 
     def watch(self, watcher: Watcher) -> None:
         """Call the watcher after each change, also after one that is undone."""
         self._watchers.append(watcher)
 
-    def _tell(self, before: Document | None, after: Document | None) -> None:
+    def _notify(self, before: Document | None, after: Document | None) -> None:
         for watcher in self._watchers:
             watcher(before, after)
 

@@ -68,6 +68,6 @@ class Exports:
             words = json.loads(question)
             await self.mount(MountRequest(server_id, *(str(words[word]) for word in WORDS)))
         except Exception as error:  # noqa: BLE001 - whoever waits is told
-            told = " ".join(str(error).split())[:_LONGEST_ANSWER]
-            return f"32 {told or type(error).__name__}\n"
+            text = " ".join(str(error).split())[:_LONGEST_ANSWER]
+            return f"32 {text or type(error).__name__}\n"
         return "0\n"

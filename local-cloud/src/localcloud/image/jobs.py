@@ -77,16 +77,16 @@ class Imports:
                 self._end(task, failed, status="failure", message=f"Task failed due to: {error}")
             else:
                 result = {"image_id": task["image_id"]}
-                told = f"Copied {size // _MIB} MiB"
-                self._end(task, {FAILED: ""}, status="success", result=result, message=told)
+                message = f"Copied {size // _MIB} MiB"
+                self._end(task, {FAILED: ""}, status="success", result=result, message=message)
 
     def _end(self, task: Document, changes: dict[str, Any], **outcome: Any) -> None:
         """Write the end of an import into its image and its task, in one transaction."""
         image = self.images.records.get(task["image_id"])
         with self.cloud.store.transaction():
             if image is not None:
-                kept = {name: value for name, value in image.items() if name != TASK}
-                self.images.change(kept, {**changes, IMPORTING: ""})
+                fields = {name: value for name, value in image.items() if name != TASK}
+                self.images.change(fields, {**changes, IMPORTING: ""})
             self.tasks.change(task["id"], **outcome)
         self.images.staged(task["image_id"]).unlink(missing_ok=True)
 

@@ -76,8 +76,8 @@ class OrderJobs:
             "public_key": self._secret(order, "public", public),
         }
         if passphrase:
-            kept = self._secret(order, "passphrase", passphrase.encode())
-            parts["private_key_passphrase"] = kept
+            secret = self._secret(order, "passphrase", passphrase.encode())
+            parts["private_key_passphrase"] = secret
         refs = [{"name": name, "secret_id": part["id"]} for name, part in parts.items()]
         container = self._made(
             order,

@@ -71,9 +71,9 @@ class Certificates:
         by_name = {name: context for context, names in (first, *others) for name in names}
 
         def choose(connection: ssl.SSLObject, name: str | None, _: ssl.SSLContext) -> None:
-            wanted = name or ""
-            wildcard = f"*.{wanted.partition('.')[2]}"
-            connection.context = by_name.get(wanted) or by_name.get(wildcard) or first[0]
+            host_name = name or ""
+            wildcard = f"*.{host_name.partition('.')[2]}"
+            connection.context = by_name.get(host_name) or by_name.get(wildcard) or first[0]
 
         if others:
             first[0].sni_callback = choose

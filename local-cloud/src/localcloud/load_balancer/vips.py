@@ -167,25 +167,25 @@ class Vips:
 
     async def _legs(self, balancer: Document) -> dict[str, str]:
         """Return the ports in the networks of members, made or removed as these are now."""
-        wanted: dict[str, str] = {}
+        subnet_by_network: dict[str, str] = {}
         for member in self._state.of(MEMBER).find(loadbalancer_id=balancer["id"]):
             subnet = self._ports.subnet(member["subnet_id"] or "")
             leaves = member["provisioning_status"] == "PENDING_DELETE"
             if leaves or subnet is None:
                 continue
             if subnet["network_id"] != balancer["vip_network_id"]:
-                wanted[subnet["network_id"]] = subnet["id"]
+                subnet_by_network[subnet["network_id"]] = subnet["id"]
         legs = dict(balancer.get("legs", {}))
-        if set(legs) == set(wanted):
+        if set(legs) == set(subnet_by_network):
             return legs
-        for network_id in set(legs) - set(wanted):
+        for network_id in set(legs) - set(subnet_by_network):
             await self._ports.remove(legs.pop(network_id))
-        for network_id in set(wanted) - set(legs):
+        for network_id in set(subnet_by_network) - set(legs):
             named = {
                 "name": f"octavia-lb-member-{balancer['id']}",
                 "device_id": f"lb-{balancer['id']}",
                 "device_owner": OWNER,
-                "fixed_ips": [{"subnet_id": wanted[network_id]}],
+                "fixed_ips": [{"subnet_id": subnet_by_network[network_id]}],
                 "security_groups": [],
             }
             port = await self._ports.create(balancer["project_id"], network_id, named)

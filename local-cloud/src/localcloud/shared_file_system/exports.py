@@ -82,9 +82,9 @@ class Exports:
             return
         ports = self._network.state.all("port")
         changed = set[str]()
-        for told in (before, after):
-            port = ports.get(told.get("port_id") or "") if told is not None else None
-            changed.add(str((port or told or {}).get("device_id")))
+        for document in (before, after):
+            port = ports.get(document.get("port_id") or "") if document is not None else None
+            changed.add(str((port or document or {}).get("device_id")))
         for subject_id, servers in self._mounted.items():
             if changed & {server_id for server_id, found in servers.items() if not found.seen}:
                 self.refresh(subject_id)
@@ -185,8 +185,8 @@ class Exports:
             if subject is not None and not mounted.seen:
                 addresses = self._addresses(self._share_of(subject), server_id)
                 mounted.client = Client(addresses, mounted.client.user, mounted.client.secret)
-            wanted = Face.CLOSED if subject is None else self._face(subject, mounted.client)
-            await self._show(subject_id, server_id, wanted, subject)
+            desired = Face.CLOSED if subject is None else self._face(subject, mounted.client)
+            await self._show(subject_id, server_id, desired, subject)
 
     async def withdraw(self, subject: Document) -> None:
         """Close a share or snapshot for all servers, and release its content."""
@@ -195,14 +195,14 @@ class Exports:
         await self._fabric.storage.release(subject["id"])
 
     async def _show(
-        self, subject_id: str, server_id: str, wanted: Face, subject: Document | None
+        self, subject_id: str, server_id: str, desired: Face, subject: Document | None
     ) -> None:
         mounted = self._mounted.get(subject_id, {}).get(server_id)
-        if mounted is None or mounted.face is wanted or subject is None:
+        if mounted is None or mounted.face is desired or subject is None:
             return
         if server_id in self._fabric.running():
-            await self._fabric.storage.show(server_id, self._shown(subject), wanted)
-        mounted.face = wanted
+            await self._fabric.storage.show(server_id, self._shown(subject), desired)
+        mounted.face = desired
 
     @asynccontextmanager
     async def still(self, share_id: str) -> AsyncIterator[None]:

@@ -13,7 +13,7 @@ from localcloud.core.store import Collection, Document
 from localcloud.fabric.interface import FabricError
 from localcloud.shared_file_system.context import ServiceContext
 from localcloud.shared_file_system.model import access, share_types
-from localcloud.shared_file_system.model.messages import tell
+from localcloud.shared_file_system.model.messages import add_message
 from localcloud.shared_file_system.model.state import HOST, SERVERS_HOST, ZONE
 from localcloud.web.http import ApiError, RequestContext
 
@@ -177,13 +177,13 @@ async def _do(tools: ServiceContext, collection: Collection, object_id: str) -> 
         changes = await job(tools, found)
     except ShareJobError as failed:
         changes = failed.changes
-        tell(tools.state, found, failed.action, failed.detail)
+        add_message(tools.state, found, failed.action, failed.detail)
     except Exception as error:  # noqa: BLE001  (the object must show it)
         if not isinstance(error, ApiError | FabricError | OSError):
             _LOG.exception("%s of %s failed", found["task"]["kind"], object_id)
         changes = {"status": broken}
         _LOG.warning("%s of %s failed: %s", found["task"]["kind"], object_id, error)
-        tell(tools.state, found, "002", "001")
+        add_message(tools.state, found, "002", "001")
     if changes is not None:
         tools.state.change(collection, object_id, **changes, task=None)
         await tools.exports.apply(object_id)
@@ -212,5 +212,5 @@ async def _apply_rules(tools: ServiceContext, collection: Collection, object_id:
             state.change(state.rules, rule["id"], state="active" if served else "error")
             refused |= not served
     if subject is not None and refused:
-        tell(state, subject, "010", "021")
+        add_message(state, subject, "010", "021")
     await tools.exports.apply(object_id)

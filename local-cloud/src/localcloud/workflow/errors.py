@@ -21,10 +21,10 @@ def invalid_language(message: str) -> BadRequestError:
 
 def invalid_input(name: str, missing: list[str], unexpected: list[str]) -> BadRequestError:
     """Return the error for missing or unexpected input of a workflow or action."""
-    told = [f"name={name}"]
-    told += [f"missing={missing}"] if missing else []
-    told += [f"unexpected={unexpected}"] if unexpected else []
-    return BadRequestError(f"Invalid input [{', '.join(told)}]")
+    parts = [f"name={name}"]
+    parts += [f"missing={missing}"] if missing else []
+    parts += [f"unexpected={unexpected}"] if unexpected else []
+    return BadRequestError(f"Invalid input [{', '.join(parts)}]")
 
 
 def duplicate(kind: str, name: str) -> ConflictError:

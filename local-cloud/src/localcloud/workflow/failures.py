@@ -29,13 +29,13 @@ def failed_to_complete(error: object, execution: Document, task: Document, targe
 def caused_by(tasks: Iterable[Document], state: State) -> str:
     """Return the reason why an execution failed, from its failed tasks."""
     failed = sorted(tasks, key=lambda each: str(each["name"]))
-    told = f"Failure caused by error in tasks: {', '.join(each['name'] for each in failed)}\n"
+    text = f"Failure caused by error in tasks: {', '.join(each['name'] for each in failed)}\n"
     for task in failed:
-        told += f"\n  {task['name']} [task_ex_id={task['id']}] -> {task['state_info']}\n"
+        text += f"\n  {task['name']} [task_ex_id={task['id']}] -> {task['state_info']}\n"
         children = [each for each in state.children(task) if each["state"] == ERROR]
         for number, child in enumerate(children):
-            told += f"    [{_name(child)}, idx={number}]: {_reason(child)}\n"
-    return told[:_LONGEST]
+            text += f"    [{_name(child)}, idx={number}]: {_reason(child)}\n"
+    return text[:_LONGEST]
 
 
 def _name(child: Document) -> str:

@@ -186,8 +186,8 @@ def _simple(kind: str, rule: Document) -> Document:
 def _composite(rule: Any, depth: int, seen: list[Document]) -> Document:
     seen.append({})
     if not isinstance(rule, dict) or depth > _DEEPEST or len(seen) > _MOST_RULES:
-        told = f"At most {_MOST_RULES} rules, {_DEEPEST} deep, are expected."
-        raise invalid("composite_rule", rule, told)
+        detail = f"At most {_MOST_RULES} rules, {_DEEPEST} deep, are expected."
+        raise invalid("composite_rule", rule, detail)
     if len(rule) == 1 and rule.keys() <= {"and", "or"}:
         ((word, inner),) = rule.items()
         if not isinstance(inner, list) or len(inner) < 2:

@@ -55,10 +55,10 @@ def _one(given: Any) -> Document:
 
 def allows(times: Sequence[Document], now: datetime) -> bool:
     """Return whether an alarm with these times is watched now: always, where there are none."""
-    return not times or any(_begun(each, now) for each in times)
+    return not times or any(_has_started(each, now) for each in times)
 
 
-def _begun(time: Document, now: datetime) -> bool:
+def _has_started(time: Document, now: datetime) -> bool:
     local = now.astimezone(_zone(time))
     return local <= _last_start(time, local) + timedelta(seconds=time["duration"])
 

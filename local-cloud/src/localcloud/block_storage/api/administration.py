@@ -62,12 +62,12 @@ def _set(call: Call, key: str, body: Document) -> None:
         raise BadRequestError(
             f"Invalid input received: Bad key(s) in quota set: {','.join(unknown)}"
         )
-    wanted = {name: fields.number(value, name, -(2**31)) for name, value in given.items()}
-    for name, value in wanted.items():
+    quotas_by_name = {name: fields.number(value, name, -(2**31)) for name, value in given.items()}
+    for name, value in quotas_by_name.items():
         if value < -1:
             raise BadRequestError(f"{name} must be >= -1")
     before = call.state.quotas.get(key) or {"id": key}
-    call.state.quotas.put({**before, **wanted})
+    call.state.quotas.put({**before, **quotas_by_name})
 
 
 async def delete_quota(call: Call) -> None:
@@ -155,11 +155,11 @@ async def pools(call: Call) -> Document:
 
 async def messages(call: Call) -> Document:
     """Answer why volumes of the project failed, the newest failure of each."""
-    wanted = call.query("resource_uuid")
+    resource_id = call.query("resource_uuid")
     failed = [
         volume
         for volume in call.state.volumes.find(project_id=call.context.project_id)
-        if volume["fail_reason"] and wanted in (None, volume["id"])
+        if volume["fail_reason"] and resource_id in (None, volume["id"])
     ]
     return {"messages": [_message(volume) for volume in failed]}
 

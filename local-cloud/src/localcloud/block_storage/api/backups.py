@@ -135,7 +135,7 @@ async def restore(call: Call, backup: Document) -> Document:
         volume = volumes.make(
             call.tools, call.context, volumes.CreateSpec(name=name, backup_id=backup["id"])
         )
-        return {"restore": _told(backup, volume)}
+        return {"restore": _restore_view(backup, volume)}
     if volume["status"] != "available":
         raise BadRequestError("Invalid volume: Volume to be restored to must be available")
     if volume["size"] < backup["size"]:
@@ -148,10 +148,10 @@ async def restore(call: Call, backup: Document) -> Document:
         state.change(state.backups, backup["id"], status="restoring")
         state.change(state.volumes, volume["id"], status="restoring-backup", task=task)
     jobs.begin(call.tools, state.volumes, volume["id"])
-    return {"restore": _told(backup, volume)}
+    return {"restore": _restore_view(backup, volume)}
 
 
-def _told(backup: Document, volume: Document) -> Document:
+def _restore_view(backup: Document, volume: Document) -> Document:
     return {"backup_id": backup["id"], "volume_id": volume["id"], "volume_name": volume["name"]}
 
 

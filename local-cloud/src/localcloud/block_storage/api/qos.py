@@ -92,8 +92,8 @@ async def delete_keys(call: Call) -> None:
     missing = [key for key in keys if key not in found["specs"]]
     if missing:
         raise NotFoundError(f"QoS spec {found['id']} has no spec with key {missing[0]}.")
-    kept = {key: value for key, value in found["specs"].items() if key not in keys}
-    call.state.qos.put({**found, "specs": kept})
+    specs = {key: value for key, value in found["specs"].items() if key not in keys}
+    call.state.qos.put({**found, "specs": specs})
 
 
 def _types(call: Call, qos_id: str) -> list[Document]:

@@ -100,10 +100,10 @@ async def change(call: Call, kind: Document) -> Document:
         changes["description"] = fields.text(body, "description")
     if body.get("is_public") is not None:
         changes["is_public"] = fields.boolean(body, "is_public", True)
-    return {"volume_type": _view(call, _kept(call, kind, **changes))}
+    return {"volume_type": _view(call, _saved(call, kind, **changes))}
 
 
-def _kept(call: Call, kind: Document, **changes: Any) -> Document:
+def _saved(call: Call, kind: Document, **changes: Any) -> Document:
     return call.state.change(call.state.types, kind["id"], **changes) or kind
 
 
@@ -126,7 +126,7 @@ async def specs(call: Call, kind: Document) -> Document:
 async def add_specs(call: Call, kind: Document) -> Document:
     """Add extra specs to a type."""
     given = fields.texts(call.body().get("extra_specs"), "extra_specs")
-    _kept(call, kind, extra_specs={**kind["extra_specs"], **given})
+    _saved(call, kind, extra_specs={**kind["extra_specs"], **given})
     return {"extra_specs": given}
 
 
@@ -141,15 +141,15 @@ async def set_spec(call: Call, kind: Document) -> Document:
     given, key = fields.texts(call.body(), "extra_specs"), call.argument("key")
     if list(given) != [key]:
         raise BadRequestError("Request body and URI mismatch")
-    _kept(call, kind, extra_specs={**kind["extra_specs"], **given})
+    _saved(call, kind, extra_specs={**kind["extra_specs"], **given})
     return given
 
 
 async def delete_spec(call: Call, kind: Document) -> None:
     """Remove one extra spec."""
     key = _known(call, kind)
-    kept = {name: value for name, value in kind["extra_specs"].items() if name != key}
-    _kept(call, kind, extra_specs=kept)
+    specs = {name: value for name, value in kind["extra_specs"].items() if name != key}
+    _saved(call, kind, extra_specs=specs)
 
 
 def _known(call: Call, kind: Document) -> str:
@@ -161,8 +161,8 @@ def _known(call: Call, kind: Document) -> str:
 
 async def encryption(call: Call, kind: Document) -> Document:
     """Answer how volumes of a type are encrypted; nothing where they are not."""
-    told = kind["encryption"]
-    return {**told, "created_at": moment(told["created_at"])} if told else {}
+    settings = kind["encryption"]
+    return {**settings, "created_at": moment(settings["created_at"])} if settings else {}
 
 
 async def add_encryption(call: Call, kind: Document) -> Document:
@@ -184,33 +184,33 @@ async def set_encryption(call: Call, kind: Document) -> Document:
 def _encrypted(call: Call, kind: Document, body: Document, before: Document) -> Document:
     if volume_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Cannot create encryption specs. Volume type in use.")
-    told = {**before, **body}
-    fields.required(told, "provider", "encryption")
-    place = told.get("control_location")
+    settings = {**before, **body}
+    fields.required(settings, "provider", "encryption")
+    place = settings.get("control_location")
     if place not in {"front-end", "back-end"}:
         raise fields.refused(
             "control_location", place, f"'{place}' is not one of ['front-end', 'back-end']"
         )
-    size = told.get("key_size")
+    size = settings.get("key_size")
     made = {
         "volume_type_id": kind["id"],
         "encryption_id": before.get("encryption_id") or str(uuid4()),
-        "provider": fields.text(told, "provider"),
+        "provider": fields.text(settings, "provider"),
         "control_location": place,
-        "cipher": fields.text(told, "cipher"),
+        "cipher": fields.text(settings, "cipher"),
         "key_size": None if size is None else fields.number(size, "key_size"),
         "created_at": before.get("created_at") or call.state.now(),
         "updated_at": None,
         "deleted": False,
         "deleted_at": None,
     }
-    _kept(call, kind, encryption=made)
+    _saved(call, kind, encryption=made)
     return made
 
 
 def _encryption(call: Call, kind: Document) -> Document:
-    wanted, found = call.argument("encryption_id"), kind["encryption"]
-    if found is None or wanted not in {found["encryption_id"], "provider"}:
+    encryption_id, found = call.argument("encryption_id"), kind["encryption"]
+    if found is None or encryption_id not in {found["encryption_id"], "provider"}:
         raise NotFoundError(f"Volume type encryption for type {kind['id']} does not exist.")
     return dict(found)
 
@@ -220,7 +220,7 @@ async def delete_encryption(call: Call, kind: Document) -> None:
     _encryption(call, kind)
     if volume_types.in_use(call.state, kind["id"]):
         raise BadRequestError("Cannot delete encryption specs. Volume type in use.")
-    _kept(call, kind, encryption=None)
+    _saved(call, kind, encryption=None)
 
 
 async def access(call: Call, kind: Document) -> Document:
@@ -248,13 +248,13 @@ async def act(call: Call, kind: Document) -> None:
             raise ConflictError(
                 f"Volume type access for {kind['id']} / {project} combination already exists."
             )
-        _kept(call, kind, projects=[*kind["projects"], project])
+        _saved(call, kind, projects=[*kind["projects"], project])
     elif name == "removeProjectAccess":
         if project not in kind["projects"]:
             raise NotFoundError(
                 f"Volume type access not found for {kind['id']} / {project} combination."
             )
-        _kept(call, kind, projects=[each for each in kind["projects"] if each != project])
+        _saved(call, kind, projects=[each for each in kind["projects"] if each != project])
     else:
         raise BadRequestError(f"There is no such action: {name}")
 

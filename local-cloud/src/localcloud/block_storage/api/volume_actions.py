@@ -27,9 +27,9 @@ _STATES = (
 
 def _require(volume: Document, states: tuple[str, ...], verb: str) -> None:
     if volume["status"] not in states:
-        wanted = states[0] if len(states) == 1 else states
+        needed = states[0] if len(states) == 1 else states
         raise BadRequestError(
-            f"Invalid volume: Volume {volume['id']} status must be '{wanted}' to {verb}, currently "
+            f"Invalid volume: Volume {volume['id']} status must be '{needed}' to {verb}, currently "
             f"{volume['status']}."
         )
 
@@ -170,8 +170,8 @@ async def _unset_image_metadata(call: Call, volume: Document, given: dict[str, A
     key = str(given.get("key"))
     if key not in volume["image_metadata"]:
         raise BadRequestError(f"Metadata item was not found: {key}")
-    kept = {k: v for k, v in volume["image_metadata"].items() if k != key}
-    _set(call, volume, image_metadata=kept)
+    metadata = {k: v for k, v in volume["image_metadata"].items() if k != key}
+    _set(call, volume, image_metadata=metadata)
 
 
 async def _show_image_metadata(call: Call, volume: Document, given: dict[str, Any]) -> Answer:
@@ -233,9 +233,9 @@ async def _attach(call: Call, volume: Document, given: dict[str, Any]) -> None:
 
 
 async def _detach(call: Call, volume: Document, given: dict[str, Any]) -> None:
-    wanted = given.get("attachment_id")
+    attachment_id = given.get("attachment_id")
     for attachment in call.state.attached(volume["id"]):
-        if wanted in (None, attachment["id"]) and attachment["device"] is None:
+        if attachment_id in (None, attachment["id"]) and attachment["device"] is None:
             call.state.attachments.delete(attachment["id"])
     _set(call, volume, status=jobs.settled(call.tools, volume["id"]))
 

@@ -38,8 +38,8 @@ def _asked(call: Call) -> list[Document]:
     if bootable is not None:
         found = [each for each in found if str(each["bootable"]).lower() == bootable.lower()]
     if metadata is not None:
-        wanted = _pairs(metadata)
-        found = [each for each in found if wanted.items() <= each["metadata"].items()]
+        pairs = _pairs(metadata)
+        found = [each for each in found if pairs.items() <= each["metadata"].items()]
     return found
 
 
@@ -57,7 +57,7 @@ def _plain(text: str) -> str:
 async def summary(call: Call) -> Document:
     """Answer how many volumes the project has."""
     found = call.mine(call.state.volumes.values())
-    told: Document = {
+    totals: Document = {
         "total_size": sum(each["size"] for each in found),
         "total_count": len(found),
     }
@@ -67,8 +67,8 @@ async def summary(call: Call) -> Document:
             for key, value in each["metadata"].items():
                 if value not in merged.setdefault(key, []):
                     merged[key].append(value)
-        told["metadata"] = merged
-    return {"volume-summary": told}
+        totals["metadata"] = merged
+    return {"volume-summary": totals}
 
 
 async def show(call: Call, volume: Document) -> Document:
@@ -161,9 +161,9 @@ def remove(call: Call, collection: Any, object_id: str) -> None:
 async def encryption(call: Call, volume: Document) -> Document:
     """Answer how a volume is encrypted."""
     kind = call.state.types.get(volume["volume_type_id"] or "")
-    told = (kind or {}).get("encryption") if volume["encrypted"] else None
+    settings = (kind or {}).get("encryption") if volume["encrypted"] else None
     names = ("provider", "cipher", "key_size", "control_location")
-    return {**{name: (told or {}).get(name) for name in names}, "encryption_key_id": None}
+    return {**{name: (settings or {}).get(name) for name in names}, "encryption_key_id": None}
 
 
 async def metadata(call: Call, found: Document) -> Document:
@@ -181,12 +181,12 @@ async def metadatum(call: Call, found: Document) -> Document:
 async def add_metadata(call: Call, found: Document) -> Document:
     """Add to the metadata of a volume or snapshot."""
     given = fields.texts(call.body().get("metadata"), "metadata")
-    return _kept(call, found, {**found["metadata"], **given})
+    return _saved(call, found, {**found["metadata"], **given})
 
 
 async def set_metadata(call: Call, found: Document) -> Document:
     """Replace the metadata of a volume or snapshot."""
-    return _kept(call, found, fields.texts(call.body().get("metadata"), "metadata"))
+    return _saved(call, found, fields.texts(call.body().get("metadata"), "metadata"))
 
 
 async def set_metadatum(call: Call, found: Document) -> Document:
@@ -195,7 +195,7 @@ async def set_metadatum(call: Call, found: Document) -> Document:
     key = call.argument("key")
     if list(given) != [key]:
         raise BadRequestError("Request body and URI mismatch")
-    _kept(call, found, {**found["metadata"], **given})
+    _saved(call, found, {**found["metadata"], **given})
     return {"meta": given}
 
 
@@ -203,7 +203,7 @@ async def delete_metadatum(call: Call, found: Document) -> None:
     """Remove one entry of the metadata of a volume or snapshot."""
     key = call.argument("key")
     _known(found, key)
-    _kept(call, found, {k: v for k, v in found["metadata"].items() if k != key})
+    _saved(call, found, {k: v for k, v in found["metadata"].items() if k != key})
 
 
 def _known(found: Document, key: str) -> None:
@@ -212,7 +212,7 @@ def _known(found: Document, key: str) -> None:
         raise NotFoundError(f"{kind} {found['id']} has no metadata with key {key}.")
 
 
-def _kept(call: Call, found: Document, changed: dict[str, str]) -> Document:
+def _saved(call: Call, found: Document, changed: dict[str, str]) -> Document:
     state = call.state
     collection = state.snapshots if "volume_id" in found else state.volumes
     state.change(collection, found["id"], metadata=changed)

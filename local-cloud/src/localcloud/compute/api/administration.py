@@ -181,7 +181,7 @@ def _with_servers(call: Call, view: Document, host: str) -> Document:
     return {**view, "servers": found} if found else view
 
 
-def _wanted(call: Call) -> list[str]:
+def _requested(call: Call) -> list[str]:
     pattern = call.query("hypervisor_hostname_pattern")
     if pattern is None:
         return list(hosts.HOSTS)
@@ -196,7 +196,7 @@ def _servers_too(call: Call) -> bool:
 
 
 def _listed(call: Call, shape: Callable[[Call, str], Document], path: str) -> Document:
-    views = {host: shape(call, host) for host in _wanted(call)}
+    views = {host: shape(call, host) for host in _requested(call)}
     if _servers_too(call):
         views = {host: _with_servers(call, view, host) for host, view in views.items()}
     found = list(views.values())
@@ -248,15 +248,15 @@ async def accept_events(call: Call) -> Answer:
     events = values.objects(call.body(), "events")
     if not events:
         raise BadRequestError("'events' is a required property.")
-    told = []
+    results = []
     for event in events:
         known = values.text(event, "server_uuid") in call.state.servers
         fate = {"status": "completed", "code": 200} if known else {"status": "failed", "code": 404}
-        told.append({**event, **fate})
-    if all(event["code"] == 404 for event in told):
+        results.append({**event, **fate})
+    if all(event["code"] == 404 for event in results):
         raise NotFoundError("No instances found for any event")
-    failed = any(event["code"] == 404 for event in told)
-    return respond({"events": told}, 207 if failed else 200)
+    failed = any(event["code"] == 404 for event in results)
+    return respond({"events": results}, 207 if failed else 200)
 
 
 async def show_extension(call: Call) -> Document:

@@ -120,8 +120,8 @@ def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
     given = fields.mapping(arguments, "metadata")
     removed = {k for k, v in given.items() if v is None}
     added = fields.metadata({k: v for k, v in given.items() if v is not None})
-    kept = {k: v for k, v in aggregate["metadata"].items() if k not in removed}
-    return {**kept, **added}
+    remaining = {k: v for k, v in aggregate["metadata"].items() if k not in removed}
+    return {**remaining, **added}
 
 
 _ADMIN = Access.ADMIN

@@ -130,7 +130,7 @@ async def attach_volume(call: Call, server: Document) -> Document:
     body = call.object("volumeAttachment")
     later = {49: ("tag",), 79: ("delete_on_termination",)}
     fields.allowed(body, call.version.names(("volumeId", "device"), later), "volumeAttachment")
-    wanted = {
+    attachment = {
         "volume_id": fields.uuid(body.get("volumeId"), "volumeId"),
         "device": fields.optional_text(body, "device"),
         "tag": fields.optional_text(body, "tag", 60),
@@ -138,7 +138,7 @@ async def attach_volume(call: Call, server: Document) -> Document:
     }
     servers.require_free(call.context, server, "attach_volume", _VOLUMES)
     actions.record(call.state, call.context, server["id"], "attach_volume")
-    attached = call.volumes.attach(call.context, server, wanted)
+    attached = call.volumes.attach(call.context, server, attachment)
     return {"volumeAttachment": _attachment(call, server, attached)}
 
 

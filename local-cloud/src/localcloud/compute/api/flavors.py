@@ -36,7 +36,7 @@ def _view(call: Call, flavor: Document) -> Document:
     return view
 
 
-def _wanted(call: Call) -> list[Document]:
+def _requested(call: Call) -> list[Document]:
     flavors = [f for f in call.state.flavors.values() if visible(f, call.context)]
     asked = call.query("is_public")
     if not call.context.is_admin:
@@ -56,14 +56,14 @@ def _wanted(call: Call) -> list[Document]:
 
 async def list_flavors(call: Call) -> Document:
     """Answer the ids and names of the flavors."""
-    flavors, more = call.paged(_wanted(call), "flavors_links", "/flavors")
+    flavors, more = call.paged(_requested(call), "flavors_links", "/flavors")
     names = ("id", "name", "links", "description")
     return {"flavors": [fields(_view(call, f), names) for f in flavors], **more}
 
 
 async def list_detailed(call: Call) -> Document:
     """Answer the flavors as a whole."""
-    flavors, more = call.paged(_wanted(call), "flavors_links", "/flavors/detail")
+    flavors, more = call.paged(_requested(call), "flavors_links", "/flavors/detail")
     return {"flavors": [_view(call, f) for f in flavors], **more}
 
 
@@ -78,7 +78,7 @@ async def create_flavor(call: Call) -> Document:
     key = body.get("id")
     if key is not None and not _FLAVOR_ID.fullmatch(str(key)):
         raise BadRequestError("Invalid input for 'id': it has characters that are not allowed.")
-    wanted: dict[str, Any] = {
+    document: dict[str, Any] = {
         "name": values.name(body),
         "ram": values.integer(body, "ram", least=1),
         "vcpus": values.integer(body, "vcpus", least=1),
@@ -89,10 +89,10 @@ async def create_flavor(call: Call) -> Document:
         "is_public": values.boolean(body, "os-flavor-access:is_public", True),
     }
     if call.version.since(55):
-        wanted["description"] = values.optional_text(body, "description", 65535)
-    if not wanted["is_public"]:
-        wanted["access"] = [call.context.require_project()]
-    flavor = create(call.state, None if key in {None, "auto"} else str(key).strip(), wanted)
+        document["description"] = values.optional_text(body, "description", 65535)
+    if not document["is_public"]:
+        document["access"] = [call.context.require_project()]
+    flavor = create(call.state, None if key in {None, "auto"} else str(key).strip(), document)
     return {"flavor": _view(call, flavor)}
 
 

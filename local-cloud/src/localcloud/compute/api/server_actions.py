@@ -185,11 +185,11 @@ async def restore(call: Call, server: Document, arguments: dict[str, Any]) -> No
 async def backup(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Make an image of the server's disk and delete the oldest ones of the same kind."""
     kind = fields.text(arguments, "backup_type")
-    kept = fields.integer(arguments, "rotation", least=1)
+    rotation = fields.integer(arguments, "rotation", least=1)
     metadata = fields.metadata(arguments.get("metadata"))
     marks = {"backup_type": kind, "image_type": "backup"}
     response = await create_image(call, server, {**arguments, "metadata": {**metadata, **marks}})
-    call.tools.images.rotate(server, marks, kept)
+    call.tools.images.rotate(server, marks, rotation)
     return response
 
 

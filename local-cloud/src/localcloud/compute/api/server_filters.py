@@ -23,15 +23,15 @@ Test = Callable[[Document, str], bool]
 
 def _matches(field: Callable[[Document], Any]) -> Test:
     """Return a filter on text that takes regular expressions, as the API does."""
-    return lambda server, wanted: (
-        fields.pattern(wanted, "filter").search(str(field(server) or "")) is not None
+    return lambda server, requested: (
+        fields.pattern(requested, "filter").search(str(field(server) or "")) is not None
     )
 
 
 def _equals(field: Callable[[Document], Any]) -> Test:
-    def test(server: Document, wanted: str) -> bool:
+    def test(server: Document, requested: str) -> bool:
         value = field(server)
-        return ("" if value is None else str(value)) == wanted
+        return ("" if value is None else str(value)) == requested
 
     return test
 
@@ -42,14 +42,14 @@ def _key_name(server: Document) -> Any:
 
 _FOR_ALL: dict[str, Test] = {
     "name": _matches(lambda s: s["name"]),
-    "flavor": lambda s, wanted: s["flavor"]["id"] == wanted.rsplit("/", 1)[-1],
-    "image": lambda s, wanted: s["image_id"] == wanted.rsplit("/", 1)[-1],
+    "flavor": lambda s, requested: s["flavor"]["id"] == requested.rsplit("/", 1)[-1],
+    "image": lambda s, requested: s["image_id"] == requested.rsplit("/", 1)[-1],
     "reservation_id": _equals(lambda s: s["reservation_id"]),
 }
 # For everybody from 2.83 on, before that for administrators.
 _LATER: dict[str, Test] = {
     "availability_zone": _equals(lambda s: s["zone"]),
-    "config_drive": lambda s, wanted: s["config_drive"] == boolean(wanted),
+    "config_drive": lambda s, requested: s["config_drive"] == boolean(requested),
     "key_name": _equals(_key_name),
     "created_at": _equals(lambda s: s["created"]),
     "launched_at": _equals(lambda s: s["launched_at"]),
@@ -57,7 +57,7 @@ _LATER: dict[str, Test] = {
     "power_state": _equals(lambda s: s["power_state"]),
     "task_state": _equals(lambda s: s["task_state"]),
     "vm_state": _equals(lambda s: s["vm_state"]),
-    "progress": lambda s, wanted: True,
+    "progress": lambda s, requested: True,
     "user_id": _equals(lambda s: s["user_id"]),
 }
 _FOR_ADMINS: dict[str, Test] = {
@@ -100,9 +100,9 @@ def _tests(call: Call) -> dict[str, Test]:
     return {**tests, **_LATER} if call.version.since(83) else tests
 
 
-def _address(call: Call, key: str, wanted: str) -> Callable[[Document], bool]:
+def _address(call: Call, key: str, requested: str) -> Callable[[Document], bool]:
     version = 6 if key == "ip6" else 4
-    pattern = fields.pattern(wanted, key)
+    pattern = fields.pattern(requested, key)
     network = call.plugs.network
 
     def test(server: Document) -> bool:
@@ -112,7 +112,7 @@ def _address(call: Call, key: str, wanted: str) -> Callable[[Document], bool]:
     return test
 
 
-def wanted(call: Call) -> list[Document]:
+def requested(call: Call) -> list[Document]:
     """Return the servers that a list request asks for, the newest first."""
     query = call.request.query_params
     found = _scope(call)

@@ -63,10 +63,10 @@ def basic(call: Call, server: Document) -> Document:
     if status in {"ACTIVE", "BUILD", "DELETED", "REBUILD", "RESIZE", "VERIFY_RESIZE"}:
         view["progress"] = 100 if status == "ACTIVE" else 0
     if status in {"ERROR", "DELETED"} and server["fault"] is not None:
-        told = dict(server["fault"])
-        if not (told["details"] and call.context.is_admin):
-            del told["details"]
-        view["fault"] = told
+        fault = dict(server["fault"])
+        if not (fault["details"] and call.context.is_admin):
+            del fault["details"]
+        view["fault"] = fault
     _add_later(call, server, view)
     return view
 

@@ -46,14 +46,14 @@ def begin(call: Call, server: Document, action: str, **changes: Any) -> Document
 
 async def list_servers(call: Call) -> Document:
     """Answer ids and names."""
-    found, more = call.paged(server_filters.wanted(call), "servers_links", "/servers", "desc")
+    found, more = call.paged(server_filters.requested(call), "servers_links", "/servers", "desc")
     return {"servers": [server_views.brief(call, s) for s in found], **more}
 
 
 async def list_detailed(call: Call) -> Document:
     """Answer servers as a whole."""
     found, more = call.paged(
-        server_filters.wanted(call), "servers_links", "/servers/detail", "desc"
+        server_filters.requested(call), "servers_links", "/servers/detail", "desc"
     )
     return {"servers": [server_views.extended(call, s) for s in found], **more}
 

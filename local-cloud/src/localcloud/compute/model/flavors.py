@@ -79,5 +79,5 @@ def create(state: State, key: str | None, values: dict[str, Any]) -> Document:
 
 def embedded(flavor: Document) -> Document:
     """Return the copy of its flavor that a server keeps, because the flavor may be deleted."""
-    kept = ("id", "name", "ram", "vcpus", "disk", "ephemeral", "swap")
-    return {**{k: flavor[k] for k in kept}, "extra_specs": dict(flavor["extra_specs"])}
+    fields = ("id", "name", "ram", "vcpus", "disk", "ephemeral", "swap")
+    return {**{k: flavor[k] for k in fields}, "extra_specs": dict(flavor["extra_specs"])}

@@ -116,13 +116,13 @@ def choose(state: State, server: Document) -> str:
 
     Raises :class:`ConflictError` where there is none.
     """
-    wanted = server["availability_zone"]
+    zone = server["availability_zone"]
     counts = load(state)
     candidates = [h for h in HOSTS if usable(state, h)]
     if server.get("wanted_host"):
         candidates = [h for h in candidates if h == server["wanted_host"]]
-    if wanted:
-        candidates = [h for h in candidates if zone_of(state, h) == wanted]
+    if zone:
+        candidates = [h for h in candidates if zone_of(state, h) == zone]
     candidates = _by_group(state, server, candidates)
     if not candidates:
         raise ConflictError("No valid host was found. There are not enough hosts available.")

@@ -78,9 +78,9 @@ def check(state: State, project_id: str, requested: dict[str, int]) -> None:
     over = _over(state, project_id, requested)
     if over:
         sources = (requested, usage(state, project_id), limits(state, project_id))
-        wanted, had, most = (", ".join(str(source[n]) for n in over) for source in sources)
+        amounts, had, most = (", ".join(str(source[n]) for n in over) for source in sources)
         raise QuotaExceededError(
-            f"Quota exceeded for {', '.join(over)}: Requested {wanted}, "
+            f"Quota exceeded for {', '.join(over)}: Requested {amounts}, "
             f"but already used {had} of {most} {', '.join(over)}"
         )
 

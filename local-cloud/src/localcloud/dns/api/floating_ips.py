@@ -78,8 +78,8 @@ class FloatingIPNames:
         project = context(request).require_project()
         here = region == self._state.cloud.settings.region
         if found is None or found["project_id"] != project or not here:
-            told = f"FloatingIP {floating_ip_id} in {region} is not associated for project"
-            raise DnsError(404, "not_found", f'{told} "{project}"')
+            message = f"FloatingIP {floating_ip_id} in {region} is not associated for project"
+            raise DnsError(404, "not_found", f'{message} "{project}"')
         return found
 
     def _shown(self, floating_ip: Document) -> Document:

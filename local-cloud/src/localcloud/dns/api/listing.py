@@ -24,13 +24,13 @@ def listed(
 ) -> Document:
     """Return the page of a list that the query asks for; ``url`` is that of the cloud."""
     query = dict(request.query_params)
-    wanted = {field: query[field] for field in filters if field in query}
-    found = [d for d in documents if all(_like(d.get(f), v) for f, v in wanted.items())]
+    requested = {field: query[field] for field in filters if field in query}
+    found = [d for d in documents if all(_like(d.get(f), v) for f, v in requested.items())]
     total, limit = len(found), _limit(query.get("limit"))
     key, descends = query.get("sort_key"), query.get("sort_dir", "asc")
     if descends not in ("asc", "desc"):
-        told = f"Unknown sort direction, must be 'desc' or 'asc', not {descends}"
-        raise bad_request(told, "invalid_sort_dir")
+        message = f"Unknown sort direction, must be 'desc' or 'asc', not {descends}"
+        raise bad_request(message, "invalid_sort_dir")
     if key is not None and key not in ("id", "created_at", "updated_at", "status", *filters):
         raise bad_request(f"sort key '{key}' must be one of {list(filters)}", "invalid_sort_key")
     if key is not None:
@@ -59,15 +59,15 @@ def _limit(text: str | None) -> int:
     return int(text)
 
 
-def _like(value: Any, wanted: str) -> bool:
+def _like(value: Any, requested: str) -> bool:
     """Return whether a value matches a pattern with ``*`` at either end."""
     text = "" if value is None else str(value)
     if isinstance(value, list):
-        return any(_like(each, wanted) for each in value)
-    if wanted.startswith("*") and wanted.endswith("*"):
-        return wanted.strip("*") in text
-    if wanted.startswith("*"):
-        return text.endswith(wanted[1:])
-    if wanted.endswith("*"):
-        return text.startswith(wanted[:-1])
-    return text == wanted
+        return any(_like(each, requested) for each in value)
+    if requested.startswith("*") and requested.endswith("*"):
+        return requested.strip("*") in text
+    if requested.startswith("*"):
+        return text.endswith(requested[1:])
+    if requested.endswith("*"):
+        return text.startswith(requested[:-1])
+    return text == requested

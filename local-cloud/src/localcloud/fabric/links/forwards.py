@@ -263,11 +263,11 @@ class Forwards:
 
     def _bring_up_to_date(self, bound: _Bound) -> None:
         bound.looked_at = time.monotonic()
-        wanted = self._open_ports(bound.floating_ip)
-        for port in set(bound.listeners) - wanted:
+        desired = self._open_ports(bound.floating_ip)
+        for port in set(bound.listeners) - desired:
             bound.listeners.pop(port)[0].close()
-        bound.refused &= wanted
-        for port in wanted - set(bound.listeners) - bound.refused:
+        bound.refused &= desired
+        for port in desired - set(bound.listeners) - bound.refused:
             self._open(bound, port)
         now = time.monotonic()
         bound.rests_until = now + _PAUSE_LIVELY * (now - bound.looked_at)

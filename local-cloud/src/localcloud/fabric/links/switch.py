@@ -114,14 +114,14 @@ class Switch:
     def address(self, cabling: SwitchPorts, leg: RouterLeg) -> None:
         """Give the link of a port exactly the addresses of the port."""
         name = cabling.names[leg.port_id]
-        wanted = {
+        desired = {
             ipaddress.ip_interface(f"{address.ip}/{address.prefix_length}")
             for address in leg.addresses
         }
         present = cabling.links.addresses(name)
-        for address in present - wanted:
+        for address in present - desired:
             cabling.links.remove_address(name, address)
-        for address in wanted - present:
+        for address in desired - present:
             cabling.links.add_address(name, address)
 
     def add_routes(self, cabling: SwitchPorts, addresses: tuple[Address, ...], name: str) -> None:
@@ -154,8 +154,8 @@ class Switch:
         outer = router.gateway if router.enabled else None
         if outer is not None and not _lives_on_the_host(outer):
             legs.append(outer)
-        wanted = {leg.port_id for leg in legs}
-        for port_id in set(cabling.names) - wanted:
+        desired = {leg.port_id for leg in legs}
+        for port_id in set(cabling.names) - desired:
             self.detach(cabling, port_id)
         for leg in legs:
             if leg.port_id in cabling.names:
@@ -194,19 +194,19 @@ class Switch:
         return cabling
 
     def _route(self, cabling: SwitchPorts, router: Router, legs: list[RouterLeg]) -> None:
-        wanted = set(router.routes) if router.enabled else set()
+        desired = set(router.routes) if router.enabled else set()
         outer = router.gateway
         if outer is not None and outer.port_id in cabling.names:
             for address in outer.addresses:
                 if address.gateway:
-                    wanted.add(("::/0" if ":" in address.ip else "0.0.0.0/0", address.gateway))
-        for destination, hop in cabling.routes - wanted:
+                    desired.add(("::/0" if ":" in address.ip else "0.0.0.0/0", address.gateway))
+        for destination, hop in cabling.routes - desired:
             cabling.links.remove_route(destination, hop)
-        for destination, hop in wanted:
+        for destination, hop in desired:
             name = _link_towards(cabling, legs, hop)
             if name is not None:
                 cabling.links.add_route(destination, hop, name, _ROUTE_PRIORITY)
-        cabling.routes = wanted
+        cabling.routes = desired
 
     def remove_router(self, router_id: str) -> None:
         """Remove the router; unknown ids are fine."""

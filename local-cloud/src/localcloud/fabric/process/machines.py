@@ -245,10 +245,10 @@ def _live(
         os.setsid()
         signal.set_wakeup_fd(-1)
         instance = _read_instance(given.facts, plan.many_users)
-        kept = {given.console, report, requests}
-        _furnish(plan, machine, given.shown, kept)
+        descriptors = {given.console, report, requests}
+        _furnish(plan, machine, given.shown, descriptors)
         socket.send_fds(taken, [b"n"], [kernel.open_namespace(name) for name in ("mnt", "user")])
-        _close_all_but(sorted(kept))
+        _close_all_but(sorted(descriptors))
         kernel.name_process("init")
         _confine(plan)
         code = init.run(instance, given.console, requests, ready=lambda: os.close(report))

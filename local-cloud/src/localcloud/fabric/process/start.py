@@ -105,9 +105,9 @@ def _command(descriptor: int) -> list[str]:
 
 def clean_environment() -> dict[str, str]:
     """Return the environment of our own programs that are forked into servers."""
-    kept = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     places = os.pathsep.join(str(Path.cwd() / place) for place in sys.path)
-    return {**kept, "LANG": "C.UTF-8", "PYTHONPATH": places}
+    return {**variables, "LANG": "C.UTF-8", "PYTHONPATH": places}
 
 
 def _reached_as(host: str) -> str:
@@ -121,6 +121,6 @@ def _reached_as(host: str) -> str:
 def _allow_many_files() -> None:
     # Each server costs some ten descriptors, here and in the fabric process.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    limit = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))

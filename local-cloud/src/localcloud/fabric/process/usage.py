@@ -45,8 +45,8 @@ def reported(descriptor: int) -> dict[str, Usage]:
     with open(descriptor, "rb") as file:
         report = json.load(file)
     return {
-        key: Usage(**{**told, "ports": {port: Traffic(*n) for port, n in told["ports"].items()}})
-        for key, told in report.items()
+        key: Usage(**{**usage, "ports": {port: Traffic(*n) for port, n in usage["ports"].items()}})
+        for key, usage in report.items()
     }
 
 

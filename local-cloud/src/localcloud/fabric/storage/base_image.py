@@ -67,8 +67,8 @@ def own_layers(base: Path) -> tuple[Path, Path]:
 def _is_for_everybody(entry: "os.DirEntry[str]") -> bool:
     """Return whether every user of the host may read a file or directory: servers see no others."""
     mode = entry.stat(follow_symlinks=False).st_mode
-    wanted = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
-    return stat.S_ISLNK(mode) or mode & wanted == wanted
+    required = stat.S_IROTH | stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH
+    return stat.S_ISLNK(mode) or mode & required == required
 
 
 def copy_readable(source: Path, target: Path) -> None:

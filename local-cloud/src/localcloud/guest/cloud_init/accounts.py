@@ -229,13 +229,13 @@ def set_passwords(config: dict[str, Any], instance: Instance) -> None:
     chosen: list[tuple[str, str]] = []
     if config.get("password"):
         chosen.append((_default_name(config), str(config["password"])))
-    wanted = config.get("chpasswd")
-    if isinstance(wanted, dict):
-        listed = wanted.get("list") or []
+    settings = config.get("chpasswd")
+    if isinstance(settings, dict):
+        listed = settings.get("list") or []
         lines = listed.splitlines() if isinstance(listed, str) else [str(line) for line in listed]
         pairs = [line.partition(":") for line in lines if ":" in line]
         chosen += [(name.strip(), password) for name, _, password in pairs]
-        for entry in wanted.get("users") or []:
+        for entry in settings.get("users") or []:
             if isinstance(entry, dict) and entry.get("name"):
                 random = str(entry.get("type", "")).upper() == "RANDOM"
                 chosen.append(

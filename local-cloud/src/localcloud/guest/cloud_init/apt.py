@@ -14,21 +14,21 @@ _DONE = {"conf", "sources", "proxy", "http_proxy", "https_proxy", "sources_list"
 
 def configure_apt(config: dict[str, Any]) -> None:
     """``apt``: ``conf``, proxies, ``sources`` with their keys, and ``sources_list``."""
-    wanted = config.get("apt")
-    if not isinstance(wanted, dict):
+    settings = config.get("apt")
+    if not isinstance(settings, dict):
         return
-    lines = [str(wanted["conf"])] if wanted.get("conf") else []
+    lines = [str(settings["conf"])] if settings.get("conf") else []
     for key, kind in (("proxy", "http"), ("http_proxy", "http"), ("https_proxy", "https")):
-        if wanted.get(key):
-            lines.append(f'Acquire::{kind}::Proxy "{wanted[key]}";')
+        if settings.get(key):
+            lines.append(f'Acquire::{kind}::Proxy "{settings[key]}";')
     if lines:
         _write(_APT / "apt.conf.d/94cloud-init-config", "\n".join(lines) + "\n")
-    if wanted.get("sources_list"):
-        _write(_APT / "sources.list", _with_release(str(wanted["sources_list"])))
-    for name, entry in (wanted.get("sources") or {}).items():
+    if settings.get("sources_list"):
+        _write(_APT / "sources.list", _with_release(str(settings["sources_list"])))
+    for name, entry in (settings.get("sources") or {}).items():
         if isinstance(entry, dict):
             _add_source(re.sub(r"[^\w.-]", "_", str(entry.get("filename") or name)), entry)
-    ignored = sorted(str(key) for key in set(wanted) - _DONE)
+    ignored = sorted(str(key) for key in set(settings) - _DONE)
     if ignored:
         say(f"cloud-config: apt: not done in this server: {', '.join(ignored)}")
 
@@ -54,12 +54,12 @@ def _with_release(text: str) -> str:
 
 def add_certificates(config: dict[str, Any], instance: Instance) -> None:
     """``ca_certs``: certificates of authorities to be trusted from now on."""
-    wanted = config.get("ca_certs") or config.get("ca-certs")
-    if not isinstance(wanted, dict):
+    settings = config.get("ca_certs") or config.get("ca-certs")
+    if not isinstance(settings, dict):
         return
-    for number, certificate in enumerate(wanted.get("trusted") or (), start=1):
+    for number, certificate in enumerate(settings.get("trusted") or (), start=1):
         _write(_CERTIFICATES / f"cloud-init-ca-cert-{number}.crt", f"{str(certificate).strip()}\n")
-    if wanted.get("remove_defaults") or wanted.get("remove-defaults"):
+    if settings.get("remove_defaults") or settings.get("remove-defaults"):
         say("cloud-config: ca_certs: the authorities of the image stay trusted")
     code = run_program(["update-ca-certificates"], instance)
     if code != 0:

@@ -16,11 +16,11 @@ _MARK = "comment=cloudconfig"
 
 def add_mounts(config: dict[str, Any]) -> None:
     """Write the entries of ``mounts`` into /etc/fstab, and make their directories."""
-    wanted = config.get("mounts")
-    if not isinstance(wanted, list):
+    entries = config.get("mounts")
+    if not isinstance(entries, list):
         return
     lines = _FSTAB.read_text().splitlines() if _FSTAB.exists() else []
-    for entry in wanted:
+    for entry in entries:
         words = entry if isinstance(entry, list) else [entry]
         if len(words) < 2 or not all(isinstance(word, str | int) for word in words):
             say(f"cloud-config: mounts: {entry!r} must be a list that names a source and a target")

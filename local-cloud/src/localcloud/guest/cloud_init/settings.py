@@ -21,13 +21,13 @@ _FINAL = (
 
 def set_hostname(config: dict[str, Any], instance: Instance) -> None:
     """``hostname``, ``fqdn``, ``preserve_hostname``; keeps /etc/hosts in step."""
-    wanted = (
+    hostname = (
         config.get("fqdn") if config.get("prefer_fqdn_over_hostname") else config.get("hostname")
     )
-    wanted = wanted or config.get("fqdn")
-    if config.get("preserve_hostname") or not wanted:
+    hostname = hostname or config.get("fqdn")
+    if config.get("preserve_hostname") or not hostname:
         return
-    name = str(wanted)
+    name = str(hostname)
     Path("/etc/hostname").write_text(f"{name}\n")
     # The program, not the system call, is what an image may lack; the kernel's file always works.
     code = run_program(["hostname", name], instance)
@@ -36,32 +36,32 @@ def set_hostname(config: dict[str, Any], instance: Instance) -> None:
     full = str(config.get("fqdn") or name)
     names = dict.fromkeys([full, name, full.partition(".")[0]])
     hosts = Path("/etc/hosts")
-    kept = [line for line in hosts.read_text().splitlines() if not line.startswith("127.0.1.1")]
-    hosts.write_text("\n".join([*kept, f"127.0.1.1 {' '.join(names)}"]) + "\n")
+    lines = [line for line in hosts.read_text().splitlines() if not line.startswith("127.0.1.1")]
+    hosts.write_text("\n".join([*lines, f"127.0.1.1 {' '.join(names)}"]) + "\n")
 
 
 def set_timezone(config: dict[str, Any]) -> None:
     """``timezone``."""
-    wanted = config.get("timezone")
-    if not wanted:
+    timezone = config.get("timezone")
+    if not timezone:
         return
-    zone = Path("/usr/share/zoneinfo", str(wanted))
+    zone = Path("/usr/share/zoneinfo", str(timezone))
     if not zone.is_file():
-        say(f"cloud-config: timezone {wanted} is not installed in this server")
+        say(f"cloud-config: timezone {timezone} is not installed in this server")
         return
     local = Path("/etc/localtime")
     local.unlink(missing_ok=True)
     local.symlink_to(zone)
-    Path("/etc/timezone").write_text(f"{wanted}\n")
+    Path("/etc/timezone").write_text(f"{timezone}\n")
 
 
 def set_locale(config: dict[str, Any]) -> None:
     """``locale``."""
-    wanted = config.get("locale")
-    if wanted:
+    locale = config.get("locale")
+    if locale:
         path = Path(str(config.get("locale_configfile") or "/etc/default/locale"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'LANG="{wanted}"\n')
+        path.write_text(f'LANG="{locale}"\n')
 
 
 def _uptime() -> str:
@@ -94,21 +94,21 @@ def say_final(config: dict[str, Any]) -> None:
 
 def phone_home(config: dict[str, Any], instance: Instance) -> list[str]:
     """``phone_home``: posts the instance's facts with curl. Returns sentences about failures."""
-    wanted = config.get("phone_home")
-    if not isinstance(wanted, dict) or not wanted.get("url"):
+    settings = config.get("phone_home")
+    if not isinstance(settings, dict) or not settings.get("url"):
         return []
     facts = {
         "instance_id": instance.id,
         "hostname": Path("/etc/hostname").read_text().strip(),
         "fqdn": Path("/etc/hostname").read_text().strip(),
     }
-    names = wanted.get("post", "all")
+    names = settings.get("post", "all")
     chosen = facts if names == "all" else {name: facts.get(str(name), "") for name in names or ()}
     fields = [
         word for name, value in chosen.items() for word in ("--data-urlencode", f"{name}={value}")
     ]
-    url = str(wanted["url"]).replace("$INSTANCE_ID", instance.id)
-    tries = min(int(wanted.get("tries", 10)), 20)
+    url = str(settings["url"]).replace("$INSTANCE_ID", instance.id)
+    tries = min(int(settings.get("tries", 10)), 20)
     patience = ("--retry", str(tries), "--retry-all-errors", "--retry-delay", "1")
     code = run_program(["curl", "-sSf", *patience, *fields, url], instance)
     if code == 0:
@@ -117,39 +117,39 @@ def phone_home(config: dict[str, Any], instance: Instance) -> list[str]:
     return [f"phone_home to {url} ended with exit code {code}"]
 
 
-def _condition(wanted: Any, instance: Instance) -> bool:
-    if isinstance(wanted, str) and wanted.lower() not in ("true", "false"):
-        return run_program(["/bin/sh", "-c", wanted], instance) == 0
-    if isinstance(wanted, list):
-        return run_program([str(word) for word in wanted], instance) == 0
-    return str(wanted).lower() != "false"
+def _condition(condition: Any, instance: Instance) -> bool:
+    if isinstance(condition, str) and condition.lower() not in ("true", "false"):
+        return run_program(["/bin/sh", "-c", condition], instance) == 0
+    if isinstance(condition, list):
+        return run_program([str(word) for word in condition], instance) == 0
+    return str(condition).lower() != "false"
 
 
 def change_power_state(config: dict[str, Any], instance: Instance) -> None:
     """``power_state``: powers off or reboots when user data is done."""
-    wanted = config.get("power_state")
-    if not isinstance(wanted, dict) or wanted.get("mode") not in ("poweroff", "halt", "reboot"):
+    settings = config.get("power_state")
+    if not isinstance(settings, dict) or settings.get("mode") not in ("poweroff", "halt", "reboot"):
         return
-    if not _condition(wanted.get("condition", True), instance):
+    if not _condition(settings.get("condition", True), instance):
         return
-    delay = str(wanted.get("delay", "now")).lstrip("+")
+    delay = str(settings.get("delay", "now")).lstrip("+")
     minutes = min(int(delay), _LONGEST_DELAY_MINUTES) if delay.isdigit() else 0
-    if wanted.get("message"):
-        say(str(wanted["message"]))
+    if settings.get("message"):
+        say(str(settings["message"]))
     time.sleep(minutes * 60)
-    os.kill(1, signal.SIGINT if wanted["mode"] == "reboot" else signal.SIGTERM)
+    os.kill(1, signal.SIGINT if settings["mode"] == "reboot" else signal.SIGTERM)
 
 
 def redirect_output(config: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
     """``output``: redirect further output through the given file or command, and to the console."""
-    wanted = config.get("output")
-    if isinstance(wanted, dict):
-        wanted = wanted.get("all") or wanted.get("final") or wanted.get("config")
-    if isinstance(wanted, dict):
-        wanted = wanted.get("output")
-    if isinstance(wanted, list):
-        wanted = wanted[0] if wanted else None
-    text = str(wanted or "").strip()
+    output = config.get("output")
+    if isinstance(output, dict):
+        output = output.get("all") or output.get("final") or output.get("config")
+    if isinstance(output, dict):
+        output = output.get("output")
+    if isinstance(output, list):
+        output = output[0] if output else None
+    text = str(output or "").strip()
     if text.startswith("|"):
         command = text[1:].strip()
     elif text.startswith(">"):

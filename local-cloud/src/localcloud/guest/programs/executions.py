@@ -47,11 +47,11 @@ class Executions:
 
     def ended(self, pid: int, status: int) -> None:
         """Report the end of this process to the command's caller."""
-        told = self._running.pop(pid, None)
-        if told is not None:
+        channel = self._running.pop(pid, None)
+        if channel is not None:
             code = os.waitstatus_to_exitcode(status)
-            self._selector.unregister(told)
-            _tell(told, code=code if code >= 0 else 128 - code)
+            self._selector.unregister(channel)
+            _report(channel, code=code if code >= 0 else 128 - code)
 
     def _take(self) -> None:
         try:
@@ -65,30 +65,32 @@ class Executions:
                 self._selector.unregister(self._requests)
             _close(descriptors)
             return
-        told = socket.socket(fileno=descriptors.pop())
-        told.setblocking(False)
+        channel = socket.socket(fileno=descriptors.pop())
+        channel.setblocking(False)
         try:
             request = json.loads(data)
             pid = os.fork()
         except (ValueError, OSError) as error:
-            _tell(told, error=f"the server cannot start a command: {error}")
+            _report(channel, error=f"the server cannot start a command: {error}")
         else:
             if pid == 0:
                 _become(request, descriptors, self._instance)
-            self._running[pid] = told
-            self._selector.register(told, selectors.EVENT_READ, partial(self._pass_on, pid, told))
+            self._running[pid] = channel
+            self._selector.register(
+                channel, selectors.EVENT_READ, partial(self._pass_on, pid, channel)
+            )
         _close(descriptors)
 
-    def _pass_on(self, pid: int, told: socket.socket) -> None:
+    def _pass_on(self, pid: int, channel: socket.socket) -> None:
         try:
-            numbers = list(told.recv(16))
+            numbers = list(channel.recv(16))
         except BlockingIOError:
             return
         except OSError:
             numbers = []
         if not numbers:
-            self._selector.unregister(told)
-            told.close()
+            self._selector.unregister(channel)
+            channel.close()
             del self._running[pid]
             numbers = [signal.SIGHUP]
         for number in numbers:
@@ -97,10 +99,10 @@ class Executions:
                     os.killpg(pid, number)
 
 
-def _tell(told: socket.socket, **content: Any) -> None:
+def _report(channel: socket.socket, **content: Any) -> None:
     with suppress(OSError):
-        told.send(json.dumps(content).encode() + b"\n")
-    told.close()
+        channel.send(json.dumps(content).encode() + b"\n")
+    channel.close()
 
 
 def _close(descriptors: Sequence[int]) -> None:

@@ -224,24 +224,24 @@ def passes(document: Document, query: QueryParams, filters: Iterable[str]) -> bo
         if not isinstance(value, str):
             continue
         for comparator, test in _COMPARATORS.items():
-            wanted = query.get(f"{name}__{comparator}")
-            if wanted is not None and not test(value, wanted):
+            expected = query.get(f"{name}__{comparator}")
+            if expected is not None and not test(value, expected):
                 return False
     return True
 
 
-def _equal(value: Any, wanted: str) -> bool:
+def _equal(value: Any, expected: str) -> bool:
     if isinstance(value, bool):
-        return value == boolean(wanted)
-    return (value or "") == wanted
+        return value == boolean(expected)
+    return (value or "") == expected
 
 
 _COMPARATORS: dict[str, Callable[[str, str], bool]] = {
-    "contains": lambda value, wanted: wanted in value,
-    "icontains": lambda value, wanted: wanted.lower() in value.lower(),
-    "startswith": lambda value, wanted: value.startswith(wanted),
-    "istartswith": lambda value, wanted: value.lower().startswith(wanted.lower()),
-    "endswith": lambda value, wanted: value.endswith(wanted),
-    "iendswith": lambda value, wanted: value.lower().endswith(wanted.lower()),
-    "iexact": lambda value, wanted: value.lower() == wanted.lower(),
+    "contains": lambda value, expected: expected in value,
+    "icontains": lambda value, expected: expected.lower() in value.lower(),
+    "startswith": lambda value, expected: value.startswith(expected),
+    "istartswith": lambda value, expected: value.lower().startswith(expected.lower()),
+    "endswith": lambda value, expected: value.endswith(expected),
+    "iendswith": lambda value, expected: value.lower().endswith(expected.lower()),
+    "iexact": lambda value, expected: value.lower() == expected.lower(),
 }

@@ -92,10 +92,10 @@ class RoleAssignments:
             return (grant.target_type, grant.target_id) == ("domain", query["scope.domain.id"])
         if "scope.project.id" not in query:
             return True
-        wanted = {query["scope.project.id"]}
+        project_ids = {query["scope.project.id"]}
         if "include_subtree" in query and boolean(query["include_subtree"]):
-            wanted |= {p["id"] for p in self._directory.descendants(query["scope.project.id"])}
-        return grant.target_type == "project" and grant.target_id in wanted
+            project_ids |= {p["id"] for p in self._directory.descendants(query["scope.project.id"])}
+        return grant.target_type == "project" and grant.target_id in project_ids
 
     def _shown(self, grant: Grant, names: bool) -> dict[str, Any]:
         role = self._directory.roles.get(grant.role_id) or {"id": grant.role_id}

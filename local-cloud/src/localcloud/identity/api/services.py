@@ -102,8 +102,8 @@ class Services:
             if "region_id" in given:
                 raise BadRequestError(f"There is no region '{region_id}'.")
             self._directory.regions.put(self._region({"id": region_id}))
-        kept = {name: value for name, value in endpoint.items() if name != "region"}
-        return {**kept, "region_id": region_id}
+        fields = {name: value for name, value in endpoint.items() if name != "region"}
+        return {**fields, "region_id": region_id}
 
     async def _put_region(self, request: Request) -> Document:
         policy.require(context(request).is_admin, "create_region")

@@ -33,8 +33,8 @@ class Removal:
         directory.application_credentials.delete_all(project_id=key)
         for user in directory.users.values():
             if user.get("default_project_id") == key:
-                kept = {n: v for n, v in user.items() if n != "default_project_id"}
-                directory.users.put(kept)
+                remaining = {n: v for n, v in user.items() if n != "default_project_id"}
+                directory.users.put(remaining)
         directory.projects.delete(key)
 
     def user(self, user: Document) -> None:

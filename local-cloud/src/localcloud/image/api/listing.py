@@ -42,14 +42,14 @@ def image_list(images: Images, who: RequestContext, query: QueryParams) -> dict[
         PageQuery(paging.limit, paging.marker, order),
         default_limit=_DEFAULT_LIMIT,
     )
-    kept = [(name, value) for name, value in query.multi_items() if name != "marker"]
+    parameters = [(name, value) for name, value in query.multi_items() if name != "marker"]
     body: dict[str, Any] = {
         "images": [shown(image) for image in chosen.items],
-        "first": _link(kept),
+        "first": _link(parameters),
         "schema": "/v2/schemas/images",
     }
     if chosen.more:
-        body["next"] = _link([*kept, ("marker", chosen.items[-1]["id"])])
+        body["next"] = _link([*parameters, ("marker", chosen.items[-1]["id"])])
     return body
 
 
@@ -83,10 +83,10 @@ def _is_listed(
     return member is None or member_status in {"all", member["status"]}
 
 
-def _passes(image: Document, name: str, wanted: list[str]) -> bool:
-    value = wanted[-1]
+def _passes(image: Document, name: str, values: list[str]) -> bool:
+    value = values[-1]
     if name == "tag":
-        return set(wanted) <= set(image["tags"])
+        return set(values) <= set(image["tags"])
     if name == "visibility":
         return value in {"all", image["visibility"]}
     if name in {"size_min", "size_max"}:

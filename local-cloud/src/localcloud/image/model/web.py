@@ -23,7 +23,7 @@ async def fetched(sources: Sources, uri: str) -> AsyncIterator[bytes]:
         parts = sources.parsed(uri)
         if parts is None:
             raise FetchError(f"{uri} {_NO_PLACE}")
-        exchange = await _Exchange.begun(sources, parts)
+        exchange = await _Exchange.started(sources, parts)
         try:
             answer = await exchange.answer()
             if answer.status_code in _REDIRECTED:
@@ -52,7 +52,7 @@ class _Exchange:
         self._protocol = h11.Connection(h11.CLIENT)
 
     @staticmethod
-    async def begun(sources: Sources, parts: SplitResult) -> "_Exchange":
+    async def started(sources: Sources, parts: SplitResult) -> "_Exchange":
         """Connect to an address that may be connected to, and ask."""
         reader, writer = await _connected(sources, parts)
         exchange = _Exchange(parts.netloc, reader, writer)

@@ -46,11 +46,11 @@ class AccessLists:
         said, now = content.get("read"), self._state.now()
         if said:
             before = holder["acl"].get("read") or {"users": [], "created": now}
-            kept = {} if whole else before
+            previous = {} if whole else before
             acl["read"] = {
                 "project-access": True,
                 "users": [],
-                **kept,
+                **previous,
                 **said,
                 "created": before["created"],
                 "updated": now,

@@ -104,8 +104,8 @@ class Consumers:
             raise ForbiddenError(
                 "Not Allowed. Sorry, only the creator of a consumer can delete it."
             )
-        kept = [each for each in holder["consumers"] if each is not found]
-        holder = {**holder, "consumers": kept}
+        remaining = [each for each in holder["consumers"] if each is not found]
+        holder = {**holder, "consumers": remaining}
         self._collection(kind).put(holder)
         return self._shown(kind, holder)
 

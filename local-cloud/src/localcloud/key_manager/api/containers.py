@@ -57,8 +57,8 @@ class Containers:
     async def _list(self, request: Request) -> Document:
         project = access.is_member(context(request), "Containers(s) retrieval")
         query = request.query_params
-        wanted = {k: query[k] for k in ("name", "type") if query.get(k)}
-        found = list(self._state.containers.find(project_id=project, **wanted))
+        filters = {k: query[k] for k in ("name", "type") if query.get(k)}
+        found = list(self._state.containers.find(project_id=project, **filters))
         where = self._state.ref("containers", "").rstrip("/")
         return paged(request, found, self._shown, "containers", where)
 
@@ -73,8 +73,8 @@ class Containers:
         for ref in refs:
             if not self._is_secret(who, ref["secret_id"]):
                 raise NotFoundError(f"Secret provided for '{ref['name']}' doesn't exist.")
-        kept = {"name": content.get("name"), "type": content["type"], "secrets": refs}
-        container = self._state.new(who, **kept, consumers=[], acl={})
+        fields = {"name": content.get("name"), "type": content["type"], "secrets": refs}
+        container = self._state.new(who, **fields, consumers=[], acl={})
         self._state.containers.put(container)
         return self._made(container)
 
@@ -109,8 +109,8 @@ class Containers:
         container = self._state.container(request.path_params["id"])
         access.require(access.may_use(who, container), "Container Secret deletion")
         if not self._is_secret(who, ref["secret_id"]):
-            told = self._state.ref("secrets", ref["secret_id"])
-            raise NotFoundError(f"Secret '{ref['name']}' with reference '{told}' doesn't exist.")
+            href = self._state.ref("secrets", ref["secret_id"])
+            raise NotFoundError(f"Secret '{ref['name']}' with reference '{href}' doesn't exist.")
         if ref not in container["secrets"]:
             raise NotFoundError("Secret provided is not in the container")
         self._change(container, [each for each in container["secrets"] if each != ref])

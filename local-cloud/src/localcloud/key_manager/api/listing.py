@@ -25,10 +25,10 @@ def paged(
     limit = _number(request, "limit", _LIMIT, 1, _MOST)
     items = [shown(document) for document in documents[offset : offset + limit]]
     answer: dict[str, Any] = {name: items, "total": len(documents)}
-    kept = {k: v for k, v in request.query_params.items() if k not in ("limit", "offset")}
+    parameters = {k: v for k, v in request.query_params.items() if k not in ("limit", "offset")}
 
     def at(start: int) -> str:
-        return f"{where}?{urlencode({'limit': limit, 'offset': start, **kept})}"
+        return f"{where}?{urlencode({'limit': limit, 'offset': start, **parameters})}"
 
     if items and offset > 0:
         answer["previous"] = at(max(0, offset - limit))

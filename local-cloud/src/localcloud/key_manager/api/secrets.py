@@ -144,9 +144,9 @@ class Secrets:
         with state.cloud.store.transaction():
             state.secrets.delete(secret["id"])
             for container in list(state.containers.find(project_id=secret["project_id"])):
-                kept = [r for r in container["secrets"] if r["secret_id"] != secret["id"]]
-                if len(kept) < len(container["secrets"]):
-                    state.containers.put({**container, "secrets": kept})
+                remaining = [r for r in container["secrets"] if r["secret_id"] != secret["id"]]
+                if len(remaining) < len(container["secrets"]):
+                    state.containers.put({**container, "secrets": remaining})
 
     def _keep(self, secret: Document, data: bytes, kind: str | None) -> None:
         payload = self._seal.sealed(secret["project_id"], data)

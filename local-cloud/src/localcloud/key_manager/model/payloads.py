@@ -73,11 +73,11 @@ def check_size(payload: str | bytes) -> None:
         raise TooLargeError("Provided information too large to process")
 
 
-def as_asked(data: bytes, kept: str, accepted: str) -> tuple[bytes, str]:
+def as_asked(data: bytes, stored_type: str, accepted: str) -> tuple[bytes, str]:
     """Return a payload in a kind that the client accepts, and this kind; raises
     NotAcceptableError.
     """
-    kind = kept if accepted in ("*/*", "") else normalized(accepted)
+    kind = stored_type if accepted in ("*/*", "") else normalized(accepted)
     wrong = NotAcceptableError("Secret payload retrieval issue seen - Wrong payload content-type.")
     if kind is None:
         raise wrong

@@ -58,8 +58,8 @@ class Call(ApiCall[LoadBalancingService], frozen=True):
     def listed(self, kind: Kind, shown: Iterable[Document]) -> Document:
         """Answer those objects for which the query asks, one page of them."""
         query = self.request.query_params
-        wanted = [(key, value) for key, value in query.multi_items() if key not in _CONTROL]
-        found = [each for each in shown if all(_passes(each, *pair) for pair in wanted)]
+        filters = [(key, value) for key, value in query.multi_items() if key not in _CONTROL]
+        found = [each for each in shown if all(_passes(each, *pair) for pair in filters)]
         asked = PageQuery.parse(query)
         chosen = page(found, asked)
         names = self._names()
@@ -72,17 +72,17 @@ class Call(ApiCall[LoadBalancingService], frozen=True):
         return answer
 
 
-def _passes(shown: Document, name: str, wanted: str) -> bool:
+def _passes(shown: Document, name: str, expected: str) -> bool:
     if name in FILTERS:
-        asked = {tag for tag in wanted.split(",") if tag}
+        asked = {tag for tag in expected.split(",") if tag}
         return FILTERS[name](set(shown.get("tags") or ()), asked)
     if name in ("tenant_id", "project_id"):
-        return bool(shown.get("project_id") == wanted)
+        return bool(shown.get("project_id") == expected)
     if name.endswith("_id") and f"{name[:-3]}s" in shown:
-        return wanted in [each["id"] for each in shown[f"{name[:-3]}s"]]
+        return expected in [each["id"] for each in shown[f"{name[:-3]}s"]]
     if name not in shown:
         raise BadRequestError("One or more arguments are either duplicate or invalid")
     value = shown[name]
     if isinstance(value, bool):
-        return value == boolean(wanted)
-    return ("" if value is None else str(value)) == wanted
+        return value == boolean(expected)
+    return ("" if value is None else str(value)) == expected

@@ -119,10 +119,10 @@ class Choices(Struct, frozen=True):
     def _check(self, state: State, values: Document) -> None:
         if self.data in values:
             try:
-                told = json.loads(values[self.data])
+                data = json.loads(values[self.data])
             except ValueError:
-                told = None
-            if not isinstance(told, dict):
+                data = None
+            if not isinstance(data, dict):
                 raise BadRequestError(f"{values[self.data]} is not a valid option for {self.data}")
         if "provider_name" in values and values["provider_name"] not in PROVIDERS:
             raise _not_enabled(values["provider_name"])

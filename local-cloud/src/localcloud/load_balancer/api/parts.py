@@ -96,8 +96,8 @@ class Parts(Struct, frozen=True):
         found = self._found(call)
         changes = self.kind.changes(call.wrapped(self.kind.name))
         if self.kind is LISTENER:
-            wanted = {"protocol": found["protocol"], **changes}
-            call.service.certificates.check(call.context, wanted)
+            merged = {"protocol": found["protocol"], **changes}
+            call.service.certificates.check(call.context, merged)
         with call.service.changing(found["loadbalancer_id"]):
             changed = _CHANGES[self.kind](call.state, found, changes)
             touch(call.state, self.kind, changed)
@@ -193,16 +193,16 @@ async def set_members(call: Call) -> None:
     pool, given = _owner(call, POOL), call.wrapped("members")
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise BadRequestError("The members must be a list of objects.")
-    wanted = [MEMBER.new(each) for each in given]
-    keys = [_place(each) for each in wanted]
+    desired = [MEMBER.new(each) for each in given]
+    keys = [_place(each) for each in desired]
     if len(set(keys)) != len(keys):
         raise invalid("Member must be updated only once in the same request.")
-    for values in wanted:
+    for values in desired:
         _check_subnet(call, values)
     state = call.state
     with call.service.changing(pool["loadbalancer_id"]):
         present = {_place(each): each for each in list(state.of(MEMBER).find(pool_id=pool["id"]))}
-        for asked, values in zip(given, wanted, strict=True):
+        for asked, values in zip(given, desired, strict=True):
             known = present.get(_place(values))
             if known is None:
                 pools.add_member(state, pool, values)

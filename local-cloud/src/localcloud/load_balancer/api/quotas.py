@@ -61,8 +61,8 @@ async def change(call: Call) -> Document:
         except ValueError as error:
             raise bad_field(name, value, f"{error}.") from None
     own = {**(call.state.quotas.get(project) or {}), **found, "id": project}
-    kept = {name: value for name, value in own.items() if value is not None}
-    call.state.quotas.put(kept)
+    own_quotas = {name: value for name, value in own.items() if value is not None}
+    call.state.quotas.put(own_quotas)
     return {"quota": _shown(quotas.limits(call.state, project))}
 
 

@@ -20,8 +20,8 @@ _OWNERS = frozenset({"loadbalancer_id", "listener_id", "pool_id", "l7policy_id"}
 
 def shown(service: LoadBalancingService, kind: Kind, document: Document) -> Document:
     """Return a load balancer or a part as answers have it."""
-    kept = {"listener_id"} if kind is POLICY else set()
-    hidden = _HIDDEN | (_OWNERS - kept)
+    visible = {"listener_id"} if kind is POLICY else set()
+    hidden = _HIDDEN | (_OWNERS - visible)
     full = {name: value for name, value in document.items() if name not in hidden}
     full["operating_status"] = service.traffic.operating(kind, document)
     full["tenant_id"] = full["project_id"]
@@ -123,8 +123,8 @@ def _pool_status(service: LoadBalancingService, pool: Document) -> Document:
     status = {**_status(service, POOL, pool), "members": members}
     monitor = monitor_of(service.state, pool["id"])
     if monitor is not None:
-        told = _status(service, MONITOR, monitor)
-        status["health_monitor"] = {**told, "type": monitor["type"]}
+        monitor_status = _status(service, MONITOR, monitor)
+        status["health_monitor"] = {**monitor_status, "type": monitor["type"]}
     return status
 
 

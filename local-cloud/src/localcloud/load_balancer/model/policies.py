@@ -36,8 +36,8 @@ def change_policy(state: State, policy: Document, changes: Document) -> Document
     if any(changes.get(name) for name in targets):
         changes = {**dict.fromkeys(targets), "redirect_http_code": None, **changes}
         changes.setdefault("action", None)
-    wanted = {**policy, **changes}
-    changed = change(state, POLICY, policy, _one_target(wanted))
+    desired = {**policy, **changes}
+    changed = change(state, POLICY, policy, _one_target(desired))
     listener = state.of(LISTENER).get(policy["listener_id"])
     if listener is not None:
         _check_target(state, listener, changed)
@@ -96,15 +96,15 @@ def _one_target(values: Document) -> Document:
         "REDIRECT_TO_URL": ("redirect_url", "redirect_url"),
         "REDIRECT_PREFIX": ("redirect_prefix", "redirect_prefix"),
     }.get(action)
-    kept = dict.fromkeys(("redirect_pool_id", "redirect_url", "redirect_prefix"))
+    target = dict.fromkeys(("redirect_pool_id", "redirect_url", "redirect_prefix"))
     code = None
     if needed is not None:
         if not values[needed[0]]:
             raise _bad_arguments(f"{needed[1]} must not be None")
-        kept[needed[0]] = values[needed[0]]
+        target[needed[0]] = values[needed[0]]
         if needed[0] != "redirect_pool_id":
             code = values["redirect_http_code"] or 302
-    return {**values, **kept, "action": action, "redirect_http_code": code}
+    return {**values, **target, "action": action, "redirect_http_code": code}
 
 
 def _check_rule(values: Document) -> None:

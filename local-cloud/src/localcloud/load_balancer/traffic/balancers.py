@@ -119,14 +119,14 @@ class Balancers:
         return {each["id"]: each for each in every if each["provisioning_status"] != _DELETED}
 
     async def _bring_listeners(self, balancer: _Balancer, document: Document) -> None:
-        wanted = {
+        desired = {
             key: listener
             for key, listener in self._present(LISTENER, balancer).items()
             if listener["admin_state_up"] and document["admin_state_up"]
         }
-        for listener_id in set(balancer.listeners) - set(wanted):
+        for listener_id in set(balancer.listeners) - set(desired):
             await balancer.listeners.pop(listener_id).close()
-        for listener_id, listener in wanted.items():
+        for listener_id, listener in desired.items():
             counts = self._counts.setdefault(listener_id, Statistics())
             policies = tuple(self._policies(listener_id))
             ends_tls = listener["protocol"] == "TERMINATED_HTTPS"
@@ -147,8 +147,8 @@ class Balancers:
         for policy in policies_of(self._state, listener_id):
             if policy["admin_state_up"] and policy["provisioning_status"] != _DELETED:
                 rules = self._state.of(RULE).find(l7policy_id=policy["id"])
-                kept = [rule for rule in rules if rule["provisioning_status"] != _DELETED]
-                found.append(Policy(policy, kept))
+                active = [rule for rule in rules if rule["provisioning_status"] != _DELETED]
+                found.append(Policy(policy, active))
         return found
 
     def statistics(self, listener_id: str) -> dict[str, int]:

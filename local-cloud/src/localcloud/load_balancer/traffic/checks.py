@@ -28,8 +28,8 @@ class Monitor:
     async def update(self, document: Document) -> None:
         """Check with the settings of the document, and the current members of the pool."""
         changed = document != self.document
-        kept = set() if changed else set(self._pool.members)
-        await self._stop(set(self._asking) - kept)
+        unchanged = set() if changed else set(self._pool.members)
+        await self._stop(set(self._asking) - unchanged)
         self.document = document
         for member_id, member in self._pool.members.items():
             if member_id not in self._asking:

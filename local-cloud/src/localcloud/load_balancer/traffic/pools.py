@@ -79,8 +79,8 @@ class Pool:
         """Return the operating status."""
         if not self.document["admin_state_up"]:
             return "OFFLINE"
-        told = [member.operating(self.monitored) for member in self.members.values()]
-        counted = [status for status in told if status != "OFFLINE"]
+        statuses = [member.operating(self.monitored) for member in self.members.values()]
+        counted = [status for status in statuses if status != "OFFLINE"]
         if "ERROR" not in counted:
             return "ONLINE"
         return "ERROR" if set(counted) == {"ERROR"} else "DEGRADED"

@@ -102,9 +102,14 @@ async def serve(route: Route, near: Streams) -> None:
 async def _answer(side: _Side, status: int, headers: Headers | None = None, *, close: bool) -> None:
     phrase = HTTPStatus(status).phrase
     body = f"{status} {phrase}\n".encode()
-    told = [(b"content-type", b"text/plain"), (b"content-length", str(len(body)).encode())]
-    told += [*(headers or []), *([(b"connection", b"close")] if close else [])]
-    await side.send(h11.Response(status_code=status, headers=told, reason=phrase.encode()))
+    response_headers = [
+        (b"content-type", b"text/plain"),
+        (b"content-length", str(len(body)).encode()),
+    ]
+    response_headers += [*(headers or []), *([(b"connection", b"close")] if close else [])]
+    await side.send(
+        h11.Response(status_code=status, headers=response_headers, reason=phrase.encode())
+    )
     await side.send(h11.Data(data=body))
     await side.send(h11.EndOfMessage())
 
@@ -251,18 +256,18 @@ class _Exchange:
             headers.append((b"connection", b"close"))
         if b"host" not in dict(headers):
             headers.append((b"host", b"localhost"))
-        wanted = {
+        enabled = {
             name.lower()
             for name, value in route.listener["insert_headers"].items()
             if value.lower() == "true"
         }
-        told = {
+        available = {
             "x-forwarded-for": self._client.address,
             "x-forwarded-port": str(route.listener["protocol_port"]),
             "x-forwarded-proto": "http" if route.tls is None else "https",
         }
-        for name in wanted & told.keys():
-            headers.append((name.encode(), told[name].encode()))
+        for name in enabled & available.keys():
+            headers.append((name.encode(), available[name].encode()))
         return headers
 
     def _shown(self, pool: Pool, member: Member, response: Any) -> Any:
@@ -303,17 +308,17 @@ class _Exchange:
 
 def _without_cookie(headers: Headers) -> Headers:
     """Leave out our own cookie."""
-    kept: Headers = []
+    remaining: Headers = []
     for name, value in headers:
         if name == b"cookie":
             parts = [part.strip() for part in value.split(b";")]
             others = [part for part in parts if not part.startswith(f"{_COOKIE}=".encode())]
             if not others:
                 continue
-            kept.append((name, b"; ".join(others)))
+            remaining.append((name, b"; ".join(others)))
         else:
-            kept.append((name, value))
-    return kept
+            remaining.append((name, value))
+    return remaining
 
 
 def _set_cookies(headers: Iterable[tuple[bytes, bytes]], name: str) -> list[str]:

@@ -36,10 +36,10 @@ def check_metadata(metadata: Mapping[str, Any]) -> None:
     if size is not None and not 0 < size <= POST_BYTES:
         message = f"_max_messages_post_size can not exceed {POST_BYTES}, "
         raise ValueError(message + " and must be at least greater than 0.")
-    told = (
+    detail = (
         "The TTL for a message may not exceed {1} seconds, and must be at least {0} seconds long."
     )
-    _within(metadata, "_dead_letter_queue_messages_ttl", _TTL, told)
+    _within(metadata, "_dead_letter_queue_messages_ttl", _TTL, detail)
     _within(metadata, "_default_message_delay", _DELAY, "The TTL " + _BETWEEN)
     if not isinstance(metadata.get("_enable_encrypt_messages") or False, bool):
         raise ValueError("_enable_encrypt_messages must be boolean.")
@@ -69,19 +69,21 @@ def check_retries(holder: Mapping[str, Any]) -> None:
 
 def check_message(message: Mapping[str, Any]) -> None:
     """Raise ValueError for a message that cannot be kept."""
-    told = (
+    detail = (
         "The TTL for a message may not exceed {1} seconds, and must be at least {0} seconds long."
     )
-    _within(message, "ttl", _TTL, told)
-    told = "The Delay TTL for a message may not exceed {1} seconds,and must be at least {0} seconds"
-    _within(message, "delay", _DELAY, f"{told} long.")
+    _within(message, "ttl", _TTL, detail)
+    detail = (
+        "The Delay TTL for a message may not exceed {1} seconds,and must be at least {0} seconds"
+    )
+    _within(message, "delay", _DELAY, f"{detail} long.")
 
 
 def check_claim(claim: Mapping[str, Any]) -> None:
     """Raise ValueError for a claim that is too short or too long."""
     for name, word in (("ttl", "TTL"), ("grace", "grace")):
-        told = f"The {word} for a claim may not exceed {{1}} seconds, and must be at least {{0}}"
-        _within(claim, name, _CLAIM, told + " seconds long.")
+        detail = f"The {word} for a claim may not exceed {{1}} seconds, and must be at least {{0}}"
+        _within(claim, name, _CLAIM, detail + " seconds long.")
 
 
 def _within(values: Mapping[str, Any], name: str, limits: tuple[int, int], message: str) -> None:

@@ -101,14 +101,14 @@ class Messages:
         claim = call.text("claim_id")
         claimed = self._state.is_claimed(message)
         if claim is not None and not claimed:
-            told = "A claim was specified, but the message is not currently claimed."
-            raise MessagingError(400, _DELETING, told)
+            detail = "A claim was specified, but the message is not currently claimed."
+            raise MessagingError(400, _DELETING, detail)
         if claim != (message["claim_id"] if claimed else None):
             if claim is not None and not self._state.claimed_by(claim):
-                told = "The specified claim does not exist or has expired."
-                raise MessagingError(400, _DELETING, told)
-            told = "This message is claimed; it cannot be deleted without a valid claim ID."
-            raise MessagingError(403, _DELETING, told)
+                detail = "The specified claim does not exist or has expired."
+                raise MessagingError(400, _DELETING, detail)
+            detail = "This message is claimed; it cannot be deleted without a valid claim ID."
+            raise MessagingError(403, _DELETING, detail)
         self._state.remove([message["id"]], message["queue_id"])
 
     async def _delete_many(self, call: Call) -> Document | None:

@@ -42,11 +42,11 @@ class Queues:
 
     async def _list(self, call: Call) -> Document:
         limit = call.limit(also="no")
-        wanted = {k: v for k, v in call.request.query_params.items() if k not in _PARAMETERS}
+        filters = {k: v for k, v in call.request.query_params.items() if k not in _PARAMETERS}
         own = list(self._state.queues.find(project_id=call.project))
         marker, part = call.text("marker") or "", call.text("name") or ""
         found = sorted(
-            (q for q in own if q["name"] > marker and part in q["name"] and _has(q, wanted)),
+            (q for q in own if q["name"] > marker and part in q["name"] and _has(q, filters)),
             key=lambda queue: queue["name"],
         )[:limit]
         queues = [{"name": q["name"], "href": f"/v2/queues/{q['name']}"} for q in found]
@@ -139,8 +139,8 @@ def with_reserved(metadata: Document) -> Document:
     return {**metadata, **reserved}
 
 
-def _has(queue: Document, wanted: dict[str, str]) -> bool:
-    return all(str(queue["metadata"].get(name)) == value for name, value in wanted.items())
+def _has(queue: Document, filters: dict[str, str]) -> bool:
+    return all(str(queue["metadata"].get(name)) == value for name, value in filters.items())
 
 
 def _operation(change: Any) -> tuple[str, str, Any]:
@@ -166,8 +166,8 @@ def _attribute(pointer: str) -> str:
     if not pointer.startswith("/"):
         raise ValueError(f'Pointer `{pointer}` does not start with "/".')
     if re.search(r"~(?![01])", pointer):
-        told = 'contains "~" not part of a recognized escape sequence.'
-        raise ValueError(f"Pointer `{pointer}` {told}")
+        detail = 'contains "~" not part of a recognized escape sequence.'
+        raise ValueError(f"Pointer `{pointer}` {detail}")
     parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
     if len(parts) != 2 or not all(parts):
         shown = "/".join(parts)

@@ -134,8 +134,8 @@ class State:
         if metric["creator"] == CREATOR:
             return self.sampler.series(metric["id"])
         if metric["id"] not in self._series:
-            kept = self.measures.get(metric["id"]) or {"measures": []}
-            self._series[metric["id"]] = Series((time, value) for time, value in kept["measures"])
+            stored = self.measures.get(metric["id"]) or {"measures": []}
+            self._series[metric["id"]] = Series((time, value) for time, value in stored["measures"])
         return self._series[metric["id"]]
 
     def add_measures(self, metric: Document, measures: Iterable[tuple[float, float]]) -> None:

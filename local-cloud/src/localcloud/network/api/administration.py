@@ -191,13 +191,13 @@ def _own(request: Request) -> str:
 
 def _filtered(found: list[Document], request: Request) -> list[Document]:
     """Return the entries that are equal to the query in all fields that they have."""
-    wanted = {name: request.query_params.getlist(name) for name in request.query_params}
+    texts_by_name = {name: request.query_params.getlist(name) for name in request.query_params}
     return [
         one
         for one in found
         if all(
             str(one[name]).lower() in [text.lower() for text in texts]
-            for name, texts in wanted.items()
+            for name, texts in texts_by_name.items()
             if name in one
         )
     ]

@@ -77,24 +77,24 @@ class Crud:
         if self._kind == security_groups.KIND and context.project_id is not None:
             with self._state.change():
                 security_groups.ensure_default(self._state, context.project_id)
-        wanted = filters(query)
-        names = wanted.get("name")
+        requested = filters(query)
+        names = requested.get("name")
         visible = (
             self.shown(context, document)
-            for document in self._candidates(wanted)
+            for document in self._candidates(requested)
             if (names is None or document.get("name") in names)
             and sees(self._state, context, self._kind, document)
         )
         return answer(self.resource, select(self.resource, visible, query), query, url)
 
-    def _candidates(self, wanted: dict[str, list[str]]) -> Iterator[Document]:
+    def _candidates(self, requested: dict[str, list[str]]) -> Iterator[Document]:
         """Yield the documents that can match the filters, with the help of an index if there is
         one.
         """
         collection = self._state.all(self._kind)
         for name in _INDEXED:
-            if name in wanted and name in self.resource.attributes:
-                for value in dict.fromkeys(wanted[name]):
+            if name in requested and name in self.resource.attributes:
+                for value in dict.fromkeys(requested[name]):
                     yield from collection.find(**{name: value or None})
                 return
         yield from collection.values()

@@ -29,40 +29,40 @@ def _check_names(resource: Resource, query: QueryParams) -> None:
             raise malformed(f"'{key}' is not an attribute to sort by.")
 
 
-def _is_equal(value: Any, wanted: str) -> bool:
+def _is_equal(value: Any, requested: str) -> bool:
     if isinstance(value, bool):
         try:
-            return value == boolean(wanted)
+            return value == boolean(requested)
         except BadRequestError:
             return False
     if isinstance(value, list):
-        return wanted in [str(item) for item in value]
-    return ("" if value is None else str(value)) == wanted
+        return requested in [str(item) for item in value]
+    return ("" if value is None else str(value)) == requested
 
 
-def _has_address(document: Document, wanted: str) -> bool:
+def _has_address(document: Document, requested: str) -> bool:
     """Return whether a port has an address like ``ip_address=10.0.0.4`` or ``subnet_id=...``."""
-    key, _, value = wanted.partition("=")
+    key, _, value = requested.partition("=")
     if key == "ip_address_substr":
         return any(value in fixed["ip_address"] for fixed in document["fixed_ips"])
     return any(fixed.get(key) == value for fixed in document["fixed_ips"])
 
 
-def _passes(document: Document, name: str, wanted: list[str]) -> bool:
+def _passes(document: Document, name: str, requested: list[str]) -> bool:
     if name in FILTERS:
-        asked = {tag for text in wanted for tag in text.split(",") if tag}
+        asked = {tag for text in requested for tag in text.split(",") if tag}
         return FILTERS[name](set(document.get("tags", ())), asked)
     if name == "fixed_ips":
-        subnets = [text for text in wanted if text.startswith("subnet_id=")]
-        others = [text for text in wanted if not text.startswith("subnet_id=")]
+        subnets = [text for text in requested if text.startswith("subnet_id=")]
+        others = [text for text in requested if not text.startswith("subnet_id=")]
         return all(
             any(_has_address(document, text) for text in group)
             for group in (subnets, others)
             if group
         )
     if name in ("ip_address", "subnet_id") and "fixed_ips" in document:
-        return any(_has_address(document, f"{name}={text}") for text in wanted)
-    return any(_is_equal(document.get(name), text) for text in wanted)
+        return any(_has_address(document, f"{name}={text}") for text in requested)
+    return any(_is_equal(document.get(name), text) for text in requested)
 
 
 def filters(query: QueryParams) -> dict[str, list[str]]:
@@ -81,9 +81,9 @@ def select(
 ) -> Iterator[Document]:
     """Yield the documents that pass all filters; raises ApiError for unknown ones."""
     _check_names(resource, query)
-    wanted = filters(query)
+    requested = filters(query)
     for document in documents:
-        if all(_passes(document, name, values) for name, values in wanted.items()):
+        if all(_passes(document, name, values) for name, values in requested.items()):
             yield document
 
 

@@ -130,8 +130,8 @@ def insert(state: State, network: Document, values: Document) -> Document:
         secure = network["port_security_enabled"] and owner not in SERVICE_OWNERS
     groups = values.get("security_groups")
     if groups is None:
-        wanted = secure and not owner.startswith("network:") and bool(project)
-        groups = [security_groups.ensure_default(state, project)["id"]] if wanted else []
+        needs_group = secure and not owner.startswith("network:") and bool(project)
+        groups = [security_groups.ensure_default(state, project)["id"]] if needs_group else []
     port = {
         **values,
         "mac_address": mac,
@@ -156,7 +156,7 @@ def defaults(project_id: str, network_id: str) -> Document:
 def update(state: State, context: RequestContext, port: Document, changes: Document) -> Document:
     """Change a port; raises ApiError for impossible values."""
     network = state.get("network", port["network_id"])
-    _require_allowed(context, network, _news(port, changes), "update_port")
+    _require_allowed(context, network, _future(port, changes), "update_port")
     groups = changes.get("security_groups")
     if groups is not None:
         security_groups.check_known(
@@ -167,7 +167,7 @@ def update(state: State, context: RequestContext, port: Document, changes: Docum
     elif "security_groups" in changes:
         changes = {**changes, "security_groups": []}
     if port["device_owner"] in SERVICE_OWNERS and {"device_id", "device_owner"} & set(
-        _news(port, changes)
+        _future(port, changes)
     ):
         raise conflict("PortInUse", f"Port {port['id']} belongs to {port['device_id']}.")
     if "fixed_ips" in changes:
@@ -178,16 +178,16 @@ def update(state: State, context: RequestContext, port: Document, changes: Docum
 def _require_no_floating_ips(state: State, port: Document, changes: Document) -> None:
     """Raise the API's 400 where an address would go to which a floating IP leads."""
     mac = changes.get("mac_address") or port["mac_address"]
-    kept = {fixed["ip_address"] for fixed in _addresses(state, port, changes, mac)}
+    addresses = {fixed["ip_address"] for fixed in _addresses(state, port, changes, mac)}
     for floating_ip in state.all("floatingip").find(port_id=port["id"]):
-        if floating_ip["fixed_ip_address"] not in kept:
+        if floating_ip["fixed_ip_address"] not in addresses:
             raise bad_request(
                 f"Bad port request: Cannot update the fixed_ips of the port {port['id']}, because"
                 " its original fixed_ip has been associated to a floating ip."
             )
 
 
-def _news(port: Document, changes: Document) -> Document:
+def _future(port: Document, changes: Document) -> Document:
     return {name: value for name, value in changes.items() if port.get(name) != value}
 
 
@@ -279,9 +279,9 @@ def _changed(state: State, old: Document | None, new: Document | None) -> None:
             for group in port["security_groups"] if port else ():
                 state.pending.membership(group)
     if old is not None:
-        kept = {fixed["ip_address"] for fixed in new["fixed_ips"]} if new else set()
+        addresses = {fixed["ip_address"] for fixed in new["fixed_ips"]} if new else set()
         for floating_ip in list(state.all("floatingip").find(port_id=one["id"])):
-            if floating_ip["fixed_ip_address"] not in kept:
+            if floating_ip["fixed_ip_address"] not in addresses:
                 disassociate(state, floating_ip)
             else:
                 state.pending.floating_ip(floating_ip["id"])

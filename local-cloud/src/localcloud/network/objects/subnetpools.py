@@ -14,11 +14,11 @@ _SHORTEST = {4: 8, 6: 64}
 
 def _merged(prefixes: list[str]) -> list[str]:
     nets = sorted(map(ipam.network, prefixes), key=lambda net: int(net.network_address))
-    kept: list[IPNetwork] = []
+    merged: list[IPNetwork] = []
     for net in nets:
-        if not kept or not ipam.contains(kept[-1], net):
-            kept.append(net)
-    return [str(net) for net in kept]
+        if not merged or not ipam.contains(merged[-1], net):
+            merged.append(net)
+    return [str(net) for net in merged]
 
 
 def _version(prefixes: list[str]) -> int:
@@ -93,10 +93,10 @@ def update(state: State, context: RequestContext, pool: Document, changes: Docum
         if _version(changes["prefixes"]) != pool["ip_version"]:
             raise bad_request("The IP version of a pool stays.", "PrefixVersionMismatch")
         future["prefixes"] = _merged(changes["prefixes"])
-        news = [ipam.network(prefix) for prefix in future["prefixes"]]
+        networks = [ipam.network(prefix) for prefix in future["prefixes"]]
         for prefix in pool["prefixes"]:
             old = ipam.network(prefix)
-            if not any(ipam.contains(new, old) for new in news):
+            if not any(ipam.contains(new, old) for new in networks):
                 raise bad_request(
                     f"The prefix {prefix} cannot be taken away.", "IllegalSubnetPoolPrefixUpdate"
                 )

@@ -168,11 +168,11 @@ class FabricSync:
 
     def _show(self, kind: str, document: Document, done: bool, status: str) -> None:
         """Make the outcome the status of the object, unless it has changed meanwhile."""
-        wanted = status if done else "ERROR"
+        expected = status if done else "ERROR"
         # A document that was replaced during the call is shown by its own round.
         present = self._state.all(kind).get(document["id"])
-        if present is document and present["status"] != wanted:
-            self._state.update(kind, present, {"status": wanted})
+        if present is document and present["status"] != expected:
+            self._state.update(kind, present, {"status": expected})
 
     async def _try(self, call: Awaitable[None]) -> bool:
         try:

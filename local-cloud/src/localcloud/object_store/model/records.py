@@ -152,10 +152,10 @@ class Records:
 
         Raises :class:`ObjectStoreError` where the container for versions is missing.
         """
-        kept_in = container.get("versions")
-        if not kept_in or MANIFEST in item["headers"] or _is_over(item, self.now()):
+        versions_in = container.get("versions")
+        if not versions_in or MANIFEST in item["headers"] or _is_over(item, self.now()):
             return None
-        container_id = f"{container['account']}/{kept_in}"
+        container_id = f"{container['account']}/{versions_in}"
         if container_id not in self.containers:
             raise ObjectStoreError(412)
         name = f"{_prefix_of_versions(item)}{item['timestamp']:016.5f}"
@@ -163,10 +163,10 @@ class Records:
 
     def _newest_version(self, item: Document) -> Document | None:
         container = self.container(item["container"])
-        kept_in = container.get("versions")
-        if not kept_in:
+        versions_in = container.get("versions")
+        if not versions_in:
             return None
-        container_id, prefix = f"{container['account']}/{kept_in}", _prefix_of_versions(item)
+        container_id, prefix = f"{container['account']}/{versions_in}", _prefix_of_versions(item)
         names = self.tally(container_id).names
         for name in reversed(names[bisect_left(names, prefix) : bisect_left(names, f"{prefix}:")]):
             if (found := self.object(f"{container_id}/{name}")) is not None:

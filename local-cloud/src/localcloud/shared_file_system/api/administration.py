@@ -56,8 +56,8 @@ async def quota_details(call: Call) -> Document:
     project, type_id = _project(call), _type_id(call)
     limits = quotas.limits(call.state, project, type_id)
     used = quotas.usage(call.state, project, type_id)
-    told = {n: {"limit": v, "in_use": used[n], "reserved": 0} for n, v in limits.items()}
-    return {"quota_set": {"id": project, **_shown(call, told, type_id)}}
+    details = {n: {"limit": v, "in_use": used[n], "reserved": 0} for n, v in limits.items()}
+    return {"quota_set": {"id": project, **_shown(call, details, type_id)}}
 
 
 async def default_quota(call: Call) -> Document:
@@ -66,28 +66,28 @@ async def default_quota(call: Call) -> Document:
     return {"quota_set": {"id": _project(call), **_shown(call, limits)}}
 
 
-def _wanted(body: Document) -> dict[str, int]:
-    wanted = {}
+def _requested(body: Document) -> dict[str, int]:
+    requested = {}
     for name in quotas.DEFAULTS:
         if name not in body or body[name] is None:
             continue
         try:
-            wanted[name] = int(body[name])
+            requested[name] = int(body[name])
         except (TypeError, ValueError, OverflowError):
             raise BadRequestError(f"Quota '{body[name]}' for {name} should be integer.") from None
-        if not quotas.UNLIMITED <= wanted[name] < 1 << 31:
+        if not quotas.UNLIMITED <= requested[name] < 1 << 31:
             raise BadRequestError("Quota limit must be -1 or greater.")
-    if not wanted:
+    if not requested:
         raise BadRequestError("Must supply at least one quota field to update.")
-    return wanted
+    return requested
 
 
 async def set_quota(call: Call) -> Document:
     """Set limits of a project, or of a type in it."""
     project, type_id, body = call.argument("project_id"), _type_id(call), call.object("quota_set")
-    wanted = _wanted(body)
+    requested = _requested(body)
     used = quotas.usage(call.state, project, type_id)
-    for name, value in wanted.items():
+    for name, value in requested.items():
         if type_id is not None and name in quotas.NOT_BY_TYPE:
             raise BadRequestError(f"'{name}' quota cannot be set for a share type.")
         if not body.get("force") and quotas.UNLIMITED != value < used[name]:
@@ -96,7 +96,7 @@ async def set_quota(call: Call) -> Document:
                 f"{used[name]}."
             )
     key = quotas.key_of(project, type_id)
-    call.state.quotas.put({**(call.state.quotas.get(key) or {"id": key}), **wanted})
+    call.state.quotas.put({**(call.state.quotas.get(key) or {"id": key}), **requested})
     limits = quotas.limits(call.state, project, type_id)
     return {"quota_set": _shown(call, limits, type_id)}
 
@@ -116,8 +116,8 @@ async def set_quota_class(call: Call) -> Document:
     """Set the limits of projects that have none of their own."""
     if call.argument("name") != "default":
         raise missing(f"Quota class {call.argument('name')} could not be found.")
-    wanted, key = _wanted(call.object("quota_class_set")), quotas.DEFAULT_CLASS
-    call.state.quotas.put({**(call.state.quotas.get(key) or {"id": key}), **wanted})
+    requested, key = _requested(call.object("quota_class_set")), quotas.DEFAULT_CLASS
+    call.state.quotas.put({**(call.state.quotas.get(key) or {"id": key}), **requested})
     return {"quota_class_set": _shown(call, quotas.default_limits(call.state))}
 
 
@@ -149,11 +149,16 @@ async def limits(call: Call) -> Document:
 
 async def zones(call: Call) -> Document:
     """Answer the availability zones."""
-    zone = {"id": _ZONE_ID, "name": ZONE, "created_at": moment(_begun(call)), "updated_at": None}
+    zone = {
+        "id": _ZONE_ID,
+        "name": ZONE,
+        "created_at": moment(_started_at(call)),
+        "updated_at": None,
+    }
     return {"availability_zones": [zone]}
 
 
-def _begun(call: Call) -> str | None:
+def _started_at(call: Call) -> str | None:
     return next((str(kind["created_at"]) for kind in call.state.types.values()), None)
 
 
@@ -191,10 +196,10 @@ async def switch_service(call: Call) -> Document:
     call.state.disabled.delete(key)
     if verb == "disable":
         call.state.disabled.put({"id": key, "reason": None if reason is None else str(reason)})
-    told: Document = {"host": part[1], "binary": part[0], "status": f"{verb}d"}
+    service: Document = {"host": part[1], "binary": part[0], "status": f"{verb}d"}
     if call.version.since(83):
-        told["disabled_reason"] = reason if verb == "disable" else None
-    return told
+        service["disabled_reason"] = reason if verb == "disable" else None
+    return service
 
 
 def _pool(call: Call, host: str, *, detailed: bool) -> Document:

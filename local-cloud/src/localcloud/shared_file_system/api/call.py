@@ -118,14 +118,14 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
     def narrowed(self, documents: Iterable[Document], *names: str) -> list[Document]:
         """Return the documents that the query matches, by exact value or by ``name~``."""
         asked = self.request.query_params
-        kept = list(documents)
+        matching = list(documents)
         for name in names:
             if name in asked:
-                kept = [d for d in kept if str(d.get(name)).lower() == asked[name].lower()]
+                matching = [d for d in matching if str(d.get(name)).lower() == asked[name].lower()]
             if name + _LIKE in asked:
                 part = asked[name + _LIKE]
-                kept = [d for d in kept if part in str(d.get(name) or "")]
-        return kept
+                matching = [d for d in matching if part in str(d.get(name) or "")]
+        return matching
 
     def having(self, documents: Iterable[Document], name: str) -> list[Document]:
         """Return the documents whose mapping under this name contains the one in the query."""
@@ -134,12 +134,12 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
             return list(documents)
         try:
             # clients send a dictionary of Python
-            wanted = json.loads(given.replace("'", '"'))
+            filters = json.loads(given.replace("'", '"'))
         except ValueError:
-            wanted = None
-        if not isinstance(wanted, dict):
+            filters = None
+        if not isinstance(filters, dict):
             raise BadRequestError(f"Invalid input received: {name} must be a mapping.")
-        return [d for d in documents if wanted.items() <= d[name].items()]
+        return [d for d in documents if filters.items() <= d[name].items()]
 
     def page(
         self, documents: list[Document], path: str, sortable: Iterable[str] = ()
@@ -183,7 +183,7 @@ class Call(ApiCall[SharedFileSystems], frozen=True):
             raise BadRequestError(f"{name} param must be positive")
         return int(given)
 
-    def wanted(self, name: str) -> bool | None:
+    def optional_flag(self, name: str) -> bool | None:
         """Return a boolean of the query, None where it does not matter."""
         given = self.query(name)
         return None if given is None or given.lower() in ("none", "all") else boolean(given)

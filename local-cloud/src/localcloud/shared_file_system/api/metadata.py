@@ -19,10 +19,10 @@ def metadata_endpoints(
 
     async def add(call: Call, subject: Document) -> Document:
         given = _given(call)
-        return _kept(call, subject, {**subject["metadata"], **given})
+        return _saved(call, subject, {**subject["metadata"], **given})
 
     async def replace(call: Call, subject: Document) -> Document:
-        return _kept(call, subject, _given(call))
+        return _saved(call, subject, _given(call))
 
     async def show(call: Call, subject: Document) -> Document:
         key = _known(call, subject)
@@ -31,9 +31,9 @@ def metadata_endpoints(
     async def delete(call: Call, subject: Document) -> None:
         key = _known(call, subject)
         left = {name: value for name, value in subject["metadata"].items() if name != key}
-        _kept(call, subject, left)
+        _saved(call, subject, left)
 
-    def _kept(call: Call, subject: Document, metadata: dict[str, str]) -> Document:
+    def _saved(call: Call, subject: Document, metadata: dict[str, str]) -> Document:
         fields.metadata(metadata)
         call.state.change(collection(call.state), subject["id"], metadata=metadata)
         return {"metadata": metadata}

@@ -74,9 +74,9 @@ def _asked(call: Call) -> list[Document]:
     if service is not None:
         known = [network for network in known if service in network["security_services"]]
     for name in (*_OF_NEUTRON, "cidr", "network_type", "segmentation_id", "ip_version"):
-        wanted = call.query(name)
-        if wanted is not None:
-            known = [n for n in known if any(str(s[name]) == wanted for s in _subnets(call, n))]
+        value = call.query(name)
+        if value is not None:
+            known = [n for n in known if any(str(s[name]) == value for s in _subnets(call, n))]
     return known
 
 

@@ -32,11 +32,11 @@ def _asked(call: Call) -> list[Document]:
         raise ForbiddenError("Policy doesn't allow share_types_extra_spec:index to be performed.")
     project = call.context.project_id
     found = call.mine(call.state.shares.values())
-    if call.wanted("is_public"):
+    if call.optional_flag("is_public"):
         others = [s for s in call.state.shares.values() if s["project_id"] != project]
         known = {each["id"] for each in found}
         found += [s for s in others if s["is_public"] and s["id"] not in known]
-    deleted = bool(call.wanted("is_soft_deleted")) and call.version.since(69)
+    deleted = bool(call.optional_flag("is_soft_deleted")) and call.version.since(69)
     found = [share for share in found if share["is_soft_deleted"] is deleted]
     found = call.having(call.narrowed(found, *_FILTERS), "metadata")
     export = call.query("export_location_path") or call.query("export_location_id")

@@ -50,7 +50,7 @@ def _single(call: Call, kind: Document) -> Document:
 async def listed(call: Call) -> Document:
     """Answer the types that the caller may use."""
     known = [kind for kind in call.state.types.values() if share_types.sees(call.context, kind)]
-    public = call.wanted("is_public")
+    public = call.optional_flag("is_public")
     if public is not None:
         known = [kind for kind in known if kind["is_public"] is public]
     elif call.context.is_admin and call.query("is_public") is None:
@@ -154,10 +154,10 @@ async def change(call: Call, kind: Document) -> Document:
         raise BadRequestError(
             f"Specify share type name, description, {_PUBLIC} or a combination thereof."
         )
-    return _single(call, _kept(call, kind, **changes))
+    return _single(call, _saved(call, kind, **changes))
 
 
-def _kept(call: Call, kind: Document, **changes: Any) -> Document:
+def _saved(call: Call, kind: Document, **changes: Any) -> Document:
     return call.state.change(call.state.types, kind["id"], **changes) or kind
 
 
@@ -177,7 +177,7 @@ async def add_specs(call: Call, kind: Document) -> Document:
     """Add extra specs to a type."""
     given = _specs(call.body().get("extra_specs"))
     share_types.check(given)
-    _kept(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
+    _saved(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
     return {"extra_specs": given}
 
 
@@ -193,7 +193,7 @@ async def set_spec(call: Call, kind: Document) -> Document:
     if list(given) != [key]:
         raise BadRequestError("Request body and URI mismatch")
     share_types.check(given)
-    _kept(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
+    _saved(call, kind, extra_specs=_specs({**kind["extra_specs"], **given}))
     return given
 
 
@@ -203,7 +203,7 @@ async def delete_spec(call: Call, kind: Document) -> None:
     if key == _REQUIRED or (key == share_types.SNAPSHOTS and not call.version.since(24)):
         raise ForbiddenError(f"Extra spec '{key}' can't be deleted.")
     left = {name: value for name, value in kind["extra_specs"].items() if name != key}
-    _kept(call, kind, extra_specs=left)
+    _saved(call, kind, extra_specs=left)
 
 
 def _known(call: Call, kind: Document) -> str:
@@ -237,11 +237,11 @@ async def act(call: Call, kind: Document) -> None:
             raise ConflictError(
                 f"Share type access for {kind['id']} / {project} combination already exists."
             )
-        _kept(call, kind, projects=[*kind["projects"], project])
+        _saved(call, kind, projects=[*kind["projects"], project])
     elif name == "removeProjectAccess":
         if project not in kind["projects"]:
             raise missing(f"Share type access not found for {kind['id']} / {project} combination.")
-        _kept(call, kind, projects=[each for each in kind["projects"] if each != project])
+        _saved(call, kind, projects=[each for each in kind["projects"] if each != project])
     else:
         raise BadRequestError(f"There is no such action: {name}")
 

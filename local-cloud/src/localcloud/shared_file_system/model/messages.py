@@ -36,7 +36,7 @@ DETAILS = {
 }
 
 
-def tell(state: State, subject: Document, action: str, detail: str) -> None:
+def add_message(state: State, subject: Document, action: str, detail: str) -> None:
     """Keep a message about a share for its project."""
     known = list(state.messages.find(project_id=subject["project_id"]))
     for old in known[: max(0, len(known) - _KEPT + 1)]:

@@ -79,10 +79,10 @@ def check(specs: Mapping[str, str]) -> None:
 
 def is_served(specs: Mapping[str, str]) -> bool:
     """Return whether a back end fits a type; the scheduler ignores scoped specs."""
-    for name, wanted in specs.items():
+    for name, value in specs.items():
         if name in _BOOLEANS or ":" in name:
             continue
-        if name not in _OFFERED or str(wanted).lower() not in {o.lower() for o in _OFFERED[name]}:
+        if name not in _OFFERED or str(value).lower() not in {o.lower() for o in _OFFERED[name]}:
             return False
     return True
 

@@ -30,16 +30,16 @@ def ask(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> Any:
     if not isinstance(seconds, int | float) or not 0 < seconds <= _MOST_SECONDS:
         seconds = _SECONDS
     jar = CookieJar()
-    begun = time.monotonic()
+    started = time.monotonic()
     try:
         with _opener(given, jar).open(request, timeout=seconds) as answer:
-            return _told(answer, answer.status, jar, time.monotonic() - begun)
+            return _result(answer, answer.status, jar, time.monotonic() - started)
     except urllib.error.HTTPError as error:
         with error:
-            told = _told(error, error.code, jar, time.monotonic() - begun)
+            result = _result(error, error.code, jar, time.monotonic() - started)
         if error.code in _GOOD:
-            return told
-        raise ActionError(told) from error
+            return result
+        raise ActionError(result) from error
 
 
 def _request(given: Mapping[str, Any], more_headers: Mapping[str, str]) -> urllib.request.Request:
@@ -87,7 +87,7 @@ def _opener(given: Mapping[str, Any], jar: CookieJar) -> urllib.request.OpenerDi
     return made
 
 
-def _told(answer: Any, status: int, jar: CookieJar, seconds: float) -> dict[str, Any]:
+def _result(answer: Any, status: int, jar: CookieJar, seconds: float) -> dict[str, Any]:
     content = answer.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:
         raise ValueError(f"The answer has more than {_MOST_BYTES} bytes.")

@@ -136,8 +136,10 @@ def _orchestration() -> Iterator[Action]:
         "mistral.executions_list", _LISTING
     )
     yield ServiceCall(_MISTRAL, "GET", "/executions/{id}").action("mistral.executions_get", "id")
-    begun = _body("description params", workflow_name="$wf_identifier", input="$workflow_input")
-    yield ServiceCall(_MISTRAL, "POST", "/executions", "", begun).action(
+    start_body = _body(
+        "description params", workflow_name="$wf_identifier", input="$workflow_input"
+    )
+    yield ServiceCall(_MISTRAL, "POST", "/executions", "", start_body).action(
         "mistral.executions_create",
         "wf_identifier, workflow_input=null, description=null, params=null",
     )

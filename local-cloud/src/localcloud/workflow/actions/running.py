@@ -119,8 +119,8 @@ class Actions:
         except Exception as error:  # noqa: BLE001  (any failure is the result)
             if not isinstance(error, OSError | ValueError | TypeError | KeyError):
                 _LOG.exception("action %s failed", run["name"])
-            told = f"action={run['name']}, action_ex_id={run['id']}, msg='{error}'"
-            return ERROR, f"The action raised an exception [{told}]"
+            detail = f"action={run['name']}, action_ex_id={run['id']}, msg='{error}'"
+            return ERROR, f"The action raised an exception [{detail}]"
 
     async def _computed(self, run: Document, workbook: str) -> tuple[str, Any]:
         project = run["project_id"]

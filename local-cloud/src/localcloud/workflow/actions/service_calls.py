@@ -50,8 +50,10 @@ class ServiceCall(Struct, frozen=True):
         try:
             answer = await taken.blocking(http.ask, self._request(url, token, given), {})
         except ActionError as failed:
-            told = failed.result
-            raise ValueError(f"{told['status']} {told['reason']}: {told['content']}") from failed
+            result = failed.result
+            raise ValueError(
+                f"{result['status']} {result['reason']}: {result['content']}"
+            ) from failed
         content = answer["content"]
         if isinstance(content, dict) and self.key:
             return content.get(self.key, content)

@@ -85,8 +85,8 @@ def json_map(kind: str, given: Mapping[str, Any], name: str) -> dict[str, Any]:
         try:
             value = json.loads(value) if value else {}
         except ValueError as error:
-            told = f"Invalid input for field/attribute {kind}. Value: '{value[:200]}'. {error}"
-            raise BadRequestError(told) from error
+            detail = f"Invalid input for field/attribute {kind}. Value: '{value[:200]}'. {error}"
+            raise BadRequestError(detail) from error
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -100,8 +100,8 @@ def text_field(given: Mapping[str, Any], name: str, most: int = 255) -> str:
     if value is None:
         return ""
     if not isinstance(value, str) or len(value) > most:
-        told = f"Value: '{str(value)[:100]}'. A text of at most {most} characters is expected."
-        raise BadRequestError(f"Invalid input for field/attribute {name}. {told}")
+        detail = f"Value: '{str(value)[:100]}'. A text of at most {most} characters is expected."
+        raise BadRequestError(f"Invalid input for field/attribute {name}. {detail}")
     return value
 
 
@@ -116,8 +116,8 @@ def listed(
     known = list(show_fields(items))
     fields = [each for each in call.query("fields").split(",") if each]
     if items and (odd := [each for each in fields if each not in known]):
-        told = f"[{', '.join(odd)[:100]}], please choose from [{', '.join(known)}]"
-        raise BadRequestError(f"Some fields do not exist  {told}")
+        detail = f"[{', '.join(odd)[:100]}], please choose from [{', '.join(known)}]"
+        raise BadRequestError(f"Some fields do not exist  {detail}")
     items = _filtered(call, items, known)
     items = _sorted(call, items, known)
     page, more = _page(call, items)
@@ -151,8 +151,8 @@ def _filtered(
         if colon and verb in _COMPARE:
             items = [each for each in items if _COMPARE[verb](str(each[key] or ""), rest)]
         else:
-            wanted = "" if value == "null" else value
-            items = [each for each in items if _text(each[key]) == wanted]
+            expected = "" if value == "null" else value
+            items = [each for each in items if _text(each[key]) == expected]
     return items
 
 

@@ -143,8 +143,8 @@ class WorkflowRequests(Definitions):
 
     @staticmethod
     def _written(document: Document) -> dict[str, Any]:
-        told = views.workflow(document)
-        return {**told, "interface": json.loads(told["interface"])}
+        view = views.workflow(document)
+        return {**view, "interface": json.loads(view["interface"])}
 
     async def _replace(self, call: Call) -> dict[str, Any]:
         known = self._state.own(call.context, self._found(call))
@@ -183,9 +183,9 @@ class WorkflowRequests(Definitions):
         for word, triggers in (("cron", state.cron_triggers), ("event", state.event_triggers)):
             used = sorted(each["id"] for each in triggers.find(workflow_id=known["id"]))
             if used:
-                told = f"[workflow_identifier={call.argument('id')}]"
+                detail = f"[workflow_identifier={call.argument('id')}]"
                 raise BadRequestError(
-                    f"Can't delete workflow that has {word} triggers associated. {told},"
+                    f"Can't delete workflow that has {word} triggers associated. {detail},"
                     f" [{word}_trigger_id(s)={', '.join(used)}]"
                 )
         state.workflows.delete(known["id"])
@@ -260,12 +260,12 @@ class WorkbookRequests(Definitions):
 
     def _remove_others(self, call: Call, book: Workbook) -> None:
         """Remove definitions that the workbook no longer contains."""
-        for kept, parts in (
+        for remaining, parts in (
             (book.workflows, self._state.workflows),
             (book.actions, self._state.actions),
         ):
             for each in list(parts.find(workbook=book.name, project_id=call.project)):
-                if each["name"] not in kept:
+                if each["name"] not in remaining:
                     parts.delete(each["id"])
 
     async def _validate(self, call: Call) -> dict[str, Any]:

@@ -56,13 +56,13 @@ class ExecutionRequests:
     def _create(self, call: Call) -> dict[str, Any]:
         given = call.fields("wf_ex", _KNOWN)
         fields: dict[str, Any] = {}
-        if wanted := text_field(given, "id"):
-            known = self._state.executions.get(_uuid(wanted))
+        if execution_id := text_field(given, "id"):
+            known = self._state.executions.get(_uuid(execution_id))
             if known is not None:
                 return self._made(self._state.found(
-                    call.context, self._state.executions, wanted, "WorkflowExecution"
+                    call.context, self._state.executions, execution_id, "WorkflowExecution"
                 ))  # fmt: skip
-            fields["id"] = wanted
+            fields["id"] = execution_id
         source = None
         if source_id := text_field(given, "source_execution_id"):
             executions = self._state.executions
@@ -94,8 +94,8 @@ class ExecutionRequests:
 
     @staticmethod
     def _made(document: Document) -> dict[str, Any]:
-        told = views.execution(document)
-        return {key: value for key, value in told.items() if key != "published_global"}
+        view = views.execution(document)
+        return {key: value for key, value in view.items() if key != "published_global"}
 
     async def _change(self, call: Call) -> dict[str, Any]:
         given = call.fields("wf_ex", _KNOWN)
@@ -107,8 +107,8 @@ class ExecutionRequests:
             )
         state = given.get("state")
         if state is not None and state not in _STATES:
-            told = f"Allowed states are: '{', '.join(_STATES)}'"
-            raise BadRequestError(f"Cannot change state to {str(state)[:50]}. {told}")
+            detail = f"Allowed states are: '{', '.join(_STATES)}'"
+            raise BadRequestError(f"Cannot change state to {str(state)[:50]}. {detail}")
         async with self._service.engine.work.alone(found["id"]):
             latest = self._found(call)
             if description := text_field(given, "description", 1000):
@@ -126,9 +126,9 @@ class ExecutionRequests:
 
     async def _move(self, call: Call, found: Document, state: str, info: str) -> None:
         if found["state"] in ENDED and not (found["state"] == ERROR and state == RUNNING):
-            told = f"[workflow={found['workflow_name']}, execution_id={found['id']}]"
+            detail = f"[workflow={found['workflow_name']}, execution_id={found['id']}]"
             raise BadRequestError(
-                f"Can't change workflow execution state from {found['state']} to {state}. {told}"
+                f"Can't change workflow execution state from {found['state']} to {state}. {detail}"
             )
         engine = self._service.engine
         if found["state"] != ERROR:
@@ -177,9 +177,9 @@ class ExecutionRequests:
     def _listed(call: Call, found: list[Document]) -> dict[str, Any]:
         if call.query("errors_only").lower() == "true":
             found = [each for each in found if each["state"] == ERROR]
-        told = [views.execution(each) for each in found]
+        shown = [views.execution(each) for each in found]
         return {
-            "executions": [{k: v for k, v in each.items() if k not in _HIDDEN} for each in told]
+            "executions": [{k: v for k, v in each.items() if k not in _HIDDEN} for each in shown]
         }
 
     def _report(self, call: Call) -> dict[str, Any]:
@@ -194,5 +194,5 @@ def _uuid(text: str) -> str:
     try:
         return str(UUID(text))
     except ValueError as error:
-        told = f"Value: '{text[:100]}'. unable to convert to uuid."
-        raise BadRequestError(f"Invalid input for field/attribute id. {told}") from error
+        detail = f"Value: '{text[:100]}'. unable to convert to uuid."
+        raise BadRequestError(f"Invalid input for field/attribute id. {detail}") from error

@@ -10,7 +10,7 @@ _COUNTED = {
     RUNNING: "running", SUCCESS: "success", ERROR: "error", IDLE: "idle", PAUSED: "paused",
     DELAYED: "running", WAITING: "idle",
 }  # fmt: skip
-_TOLD = ("id", "created_at", "updated_at", "state", "state_info")
+_SHOWN_FIELDS = ("id", "created_at", "updated_at", "state", "state_info")
 
 
 class Report:
@@ -24,14 +24,14 @@ class Report:
 
     def of(self, execution: Document, statistics_only: bool) -> dict[str, Any]:
         """Return the report on an execution."""
-        told = self._execution(execution, 0)
+        report = self._execution(execution, 0)
         answer: dict[str, Any] = {
             "statistics": {
                 **{f"{key}_tasks_count": value for key, value in self._counts.items()},
                 "estimated_time": 0 if not self._counts["running"] else -1,
             }
         }
-        return answer if statistics_only else {**answer, "root_workflow_execution": told}
+        return answer if statistics_only else {**answer, "root_workflow_execution": report}
 
     def _execution(self, execution: Document, level: int) -> dict[str, Any]:
         tasks = [
@@ -39,8 +39,8 @@ class Report:
             for task in self._state.tasks_of(execution["id"])
             if not self._errors_only or task["state"] == ERROR
         ]
-        told = {key: execution[key] for key in _TOLD}
-        return {**told, "name": execution["workflow_name"], "task_executions": tasks}
+        fields = {key: execution[key] for key in _SHOWN_FIELDS}
+        return {**fields, "name": execution["workflow_name"], "task_executions": tasks}
 
     def _task(self, task: Document, level: int) -> dict[str, Any]:
         self._counts["total"] += 1
@@ -53,11 +53,11 @@ class Report:
         return {
             "action_executions": actions,
             "workflow_executions": [self._execution(each, level + 1) for each in executions],
-            **{key: task[key] for key in _TOLD},
+            **{key: task[key] for key in _SHOWN_FIELDS},
             "name": task["name"],
         }
 
 
 def _action(run: Document) -> dict[str, Any]:
-    told = ("accepted", "id", "name", "created_at", "updated_at", "state")
-    return {**{key: run[key] for key in told}, "state_info": None}
+    fields = ("accepted", "id", "name", "created_at", "updated_at", "state")
+    return {**{key: run[key] for key in fields}, "state_info": None}

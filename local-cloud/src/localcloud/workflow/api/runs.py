@@ -164,8 +164,8 @@ class ActionExecutionRequests:
         run = self._state.own(call.context, self._found(call))
         state = given.get("state")
         if state not in _STATES:
-            told = f"Expected one of {list(_STATES)}, actual: {str(state)[:50]}"
-            raise BadRequestError(f"Error. {told}")
+            detail = f"Expected one of {list(_STATES)}, actual: {str(state)[:50]}"
+            raise BadRequestError(f"Error. {detail}")
         output = given.get("output")
         if isinstance(output, str):
             output = json_map("action_ex", given, "output") or None

@@ -74,9 +74,9 @@ class TriggerRequests:
             if isinstance(count, str) and count.isdecimal():
                 count = int(count)
             if not isinstance(count, int) or not 1 <= count <= _MOST_RUNS:
-                told = f"Value: '{count!r:.50}'. Value should be greater or equal to 1"
+                detail = f"Value: '{count!r:.50}'. Value should be greater or equal to 1"
                 raise BadRequestError(
-                    f"Invalid input for field/attribute remaining_executions. {told}"
+                    f"Invalid input for field/attribute remaining_executions. {detail}"
                 )
         first = None
         if asked:
@@ -167,8 +167,8 @@ class TriggerRequests:
         if missing := [name for name in needed if not text_field(given, name)]:
             raise BadRequestError(f"Event trigger needs {', '.join(missing)}.")
         if given["topic"] not in TOPICS:
-            told = f"The topics of the local cloud are {', '.join(TOPICS)}"
-            raise BadRequestError(f"{told}, not {given['topic'][:100]}.")
+            detail = f"The topics of the local cloud are {', '.join(TOPICS)}"
+            raise BadRequestError(f"{detail}, not {given['topic'][:100]}.")
         fields = self._common(call, given, self._state.event_triggers, "event trigger")
         where = {name: given[name] for name in ("exchange", "topic", "event")}
         made = self._state.made(call.context, **fields, **where)

@@ -53,8 +53,8 @@ class Attempts:
         said = await self._contexts.value(execution, task, conditions, task["context"])
         done = (task["runtime_context"].get("retry_task_policy") or {}).get("retry_no", 0)
         noted = {"retry_no": done} if done else {}
-        wanted = not said.get("break-on") if state == ERROR else bool(said.get("continue-on"))
-        if not wanted or done >= retry["count"]:
+        is_wanted = not said.get("break-on") if state == ERROR else bool(said.get("continue-on"))
+        if not is_wanted or done >= retry["count"]:
             context = {**task["runtime_context"], "retry_task_policy": noted}
             self._state.changed(task, runtime_context=context)
             return False

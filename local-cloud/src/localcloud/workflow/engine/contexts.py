@@ -81,9 +81,9 @@ class Contexts:
         execution = self._state.executions.get(task["workflow_execution_id"])
         spec = {} if execution is None else execution["spec"]["tasks"].get(task["name"], {})
         kind = "direct" if execution is None else execution["spec"].get("type", "direct")
-        told = ("id", "name", "state", "state_info", "published", "type", "workflow_execution_id")
+        fields = ("id", "name", "state", "state_info", "published", "type", "workflow_execution_id")
         return {
-            **{key: task[key] for key in told},
+            **{key: task[key] for key in fields},
             "spec": {**spec, "type": kind, "name": task["name"], "version": "2.0"},
             "result": self.result(task),
             "created_at": task["created_at"],
@@ -122,15 +122,15 @@ class Contexts:
     def _executions(
         self, execution: Document, execution_id: Any, root: Any, state: Any
     ) -> list[Document]:
-        wanted = {"id": execution_id, "root_execution_id": root, "state": state}
-        given = {key: value for key, value in wanted.items() if value is not None}
+        filters = {"id": execution_id, "root_execution_id": root, "state": state}
+        given = {key: value for key, value in filters.items() if value is not None}
         found = self._state.executions.find(project_id=execution["project_id"], **given)
         return [{**_execution(each), "state": each["state"]} for each in found][:_MOST]
 
 
 def _execution(execution: Document) -> Document:
-    told = ("id", "root_execution_id", "params", "input", "created_at", "updated_at", "spec")
-    return {**{key: execution[key] for key in told}, "name": execution["workflow_name"]}
+    fields = ("id", "root_execution_id", "params", "input", "created_at", "updated_at", "spec")
+    return {**{key: execution[key] for key in fields}, "name": execution["workflow_name"]}
 
 
 def _result(child: Document) -> Any:

@@ -32,7 +32,7 @@ class Engine:
         self._wakes = Timers(parts.state, self.soon)
         self._ends = ExecutionEnds(parts.state, parts.trusts, parts.outputs, self.soon)
         parts.actions.ended = self._action_ended
-        parts.subs.begun = self.soon
+        parts.subs.on_started = self.soon
         parts.subs.cancel = self._cancel_soon
 
     def begin(self) -> None:
@@ -124,17 +124,17 @@ class Engine:
         try:
             return await self._parts.runs.settle(execution, task)
         except (RunFailedError, EvaluationError, ApiError) as error:
-            told = str(error)
-            if not told.startswith("Failed to handle"):
-                told = failed_to_run(told, execution, task)
+            message = str(error)
+            if not message.startswith("Failed to handle"):
+                message = failed_to_run(message, execution, task)
             latest = self._state.tasks.get(task["id"]) or task
             now = self._state.now()
             failed = {
-                **latest, "state": ERROR, "state_info": told, "processed": True,
+                **latest, "state": ERROR, "state_info": message, "processed": True,
                 "updated_at": now, "finished_at": now,
             }  # fmt: skip
             self._state.put_task(failed)
-            await self.end(execution["id"], ERROR, told)
+            await self.end(execution["id"], ERROR, message)
             return True
 
     async def _open(self, execution: Document) -> None:

@@ -48,7 +48,7 @@ class ExecutionStarter:
         self._engine.start(made)
         return made
 
-    def triggered(self, trigger: Document, told: str, params: Mapping[str, Any]) -> None:
+    def triggered(self, trigger: Document, description: str, params: Mapping[str, Any]) -> None:
         """Start the execution of a trigger; raises :class:`localcloud.web.http.ApiError`."""
         project = trigger["project_id"]
         workflow = self._state.workflows.get(trigger["workflow_id"])
@@ -60,7 +60,7 @@ class ExecutionStarter:
             project_id=project,
             user_id=trigger["user_id"],
             openstack=trigger["openstack"],
-            description=told,
+            description=description,
             input=trigger["workflow_input"],
             params=self._with_env(project, {**trigger["workflow_params"], **params}),
         )
@@ -80,8 +80,8 @@ class ExecutionStarter:
             except ValueError as error:
                 raise BadRequestError(f"Environment is not found: {env}") from error
         if not isinstance(env, dict):
-            told = f"Unexpected value type for environment [env={env!r:.100}]"
-            raise BadRequestError(told)
+            detail = f"Unexpected value type for environment [env={env!r:.100}]"
+            raise BadRequestError(detail)
         return {**params, "env": env}
 
     def workflow(self, who: RequestContext, identifier: str, namespace: str = "") -> Document:

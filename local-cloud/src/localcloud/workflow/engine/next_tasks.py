@@ -129,10 +129,10 @@ class NextTasks:
                 open_ += 1
             else:
                 failed.append(name)
-        wanted = _wanted(workflow.tasks[task["name"]].join, len(led) + len(failed) + open_)
-        if len(led) >= wanted:
+        required = _required(workflow.tasks[task["name"]].join, len(led) + len(failed) + open_)
+        if len(led) >= required:
             return IDLE, led, failed
-        return (ERROR if len(led) + open_ < wanted else WAITING), led, failed
+        return (ERROR if len(led) + open_ < required else WAITING), led, failed
 
     @staticmethod
     def _may_come(workflow: Workflow, tasks: Sequence[Document], name: str) -> bool:
@@ -151,7 +151,7 @@ class NextTasks:
         return False
 
 
-def _wanted(join: Any, every: int) -> int:
+def _required(join: Any, every: int) -> int:
     if join == "all":
         return every
     return 1 if join == "one" else int(join)

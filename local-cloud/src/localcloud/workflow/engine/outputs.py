@@ -34,8 +34,8 @@ class Outputs:
     def _last(self, execution: Document) -> list[Document]:
         tasks = self._state.tasks_of(execution["id"])
         if workflow_of(execution).is_reverse:
-            wanted = execution["params"].get("task_name")
-            return [task for task in tasks if task["name"] == wanted]
+            name = execution["params"].get("task_name")
+            return [task for task in tasks if task["name"] == name]
         return [task for task in tasks if task["state"] in ENDED and not _leads_on(task)]
 
 

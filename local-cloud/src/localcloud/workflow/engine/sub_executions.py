@@ -23,9 +23,9 @@ def execution_of(state: State, workflow: Document, **given: Any) -> Document:
     params: dict[str, Any] = {"namespace": workflow["namespace"], "env": {}, **given["params"]}
     checked = completed(name, inputs_of(spec), given["input"])
     if Workflow(name, spec).is_reverse and params.get("task_name") not in spec["tasks"]:
-        told = f"Invalid task name [workflow_name={name}, task_name={params.get('task_name')}]"
+        detail = f"Invalid task name [workflow_name={name}, task_name={params.get('task_name')}]"
         raise BadRequestError(
-            f"{told}: a reverse workflow needs the task to reach in its parameters."
+            f"{detail}: a reverse workflow needs the task to reach in its parameters."
         )
     now = state.now()
     return {
@@ -63,7 +63,7 @@ class SubExecutions:
     def __init__(self, state: State) -> None:
         self._state = state
         # Called with the ID of an execution that must continue.
-        self.begun: Callable[[str], None] = lambda _: None
+        self.on_started: Callable[[str], None] = lambda _: None
         # Called with an execution whose parent no longer waits for it.
         self.cancel: Callable[[Document], None] = lambda _: None
 
@@ -107,5 +107,5 @@ class SubExecutions:
         except ApiError as error:
             raise RunFailedError(error.message) from error
         self._state.executions.put(made)
-        self.begun(made["id"])
+        self.on_started(made["id"])
         return ""

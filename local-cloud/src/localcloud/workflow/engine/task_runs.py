@@ -60,7 +60,7 @@ class TaskRuns:
             await self._resume(execution, task)
             return True
         if task["state"] in (RUNNING, PAUSED):
-            return await self._look(execution, task)
+            return await self._check(execution, task)
         return False
 
     async def _join(self, execution: Document, task: Document) -> bool:
@@ -93,8 +93,8 @@ class TaskRuns:
         policies = task["policies"]
         if policies.get("pause-before") and task["phase"] == "":
             with self._state.cloud.store.transaction():
-                told = "Set by 'pause-before' policy"
-                self._state.changed(task, phase="paused", state_info=told)
+                reason = "Set by 'pause-before' policy"
+                self._state.changed(task, phase="paused", state_info=reason)
                 self._state.executions.put({**execution, "state": PAUSED})
             return
         if policies.get("wait-before"):
@@ -134,9 +134,9 @@ class TaskRuns:
     async def _schedule(self, execution: Document, task: Document, spec: Task) -> None:
         """Start the remaining actions or sub-workflows, up to the task's limit of concurrency."""
         children = self._counted(task)
-        begun = {each["index"] for each in children}
+        started = {each["index"] for each in children}
         items = [{}] if task["items"] is None else task["items"]
-        indexes = [number for number in range(len(items)) if number not in begun]
+        indexes = [number for number in range(len(items)) if number not in started]
         if limit := task["policies"].get("concurrency"):
             running = sum(1 for each in children if each["state"] not in ENDED)
             indexes = indexes[: max(0, limit - running)]
@@ -188,19 +188,19 @@ class TaskRuns:
         self._state.action_executions.put(run)
         self._actions.begin(run, workbook)
 
-    async def _look(self, execution: Document, task: Document) -> bool:
+    async def _check(self, execution: Document, task: Document) -> bool:
         """Process the results of a task's actions or sub-workflows."""
         if task["expires"] is not None and task["expires"] <= self._state.moment():
             for each in self._counted(task):
                 if each["state"] not in ENDED:
                     self._leave(each)
-            told = f"Task timed out [timeout(s)={task['policies']['timeout']}]."
-            await self._attempts.ended(execution, task, ERROR, told)
+            reason = f"Task timed out [timeout(s)={task['policies']['timeout']}]."
+            await self._attempts.ended(execution, task, ERROR, reason)
             return True
         children = self._counted(task)
         states = {each["state"] for each in children}
-        wanted = 1 if task["items"] is None else len(task["items"])
-        if states <= ENDED and len(children) == wanted:
+        expected = 1 if task["items"] is None else len(task["items"])
+        if states <= ENDED and len(children) == expected:
             state = next((s for s in (ERROR, CANCELLED) if s in states), SUCCESS)
             await self._attempts.ended(execution, task, state, _why(task, children, state))
             return True
@@ -211,7 +211,7 @@ class TaskRuns:
                 if execution["state"] in (RUNNING, PAUSED):
                     self._state.executions.put({**execution, "state": stands})
             return True
-        if len(children) < wanted and execution["state"] == RUNNING:
+        if len(children) < expected and execution["state"] == RUNNING:
             await self._schedule(execution, task, workflow_of(execution).tasks[task["name"]])
             return len(self._counted(task)) > len(children)
         return False

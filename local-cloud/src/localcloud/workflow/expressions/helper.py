@@ -45,7 +45,7 @@ class Helper:
         """Process jobs."""
         while line := self._jobs.readline():
             answer = self._answered(json.loads(line))
-            self._tell(answer)
+            self._send(answer)
             if answer.get("last"):
                 return
 
@@ -97,10 +97,10 @@ class Helper:
     def _ask(self, *words: Any) -> Any:
         if words == ("env",):
             return self._data.get("__env") if isinstance(self._data, dict) else {}
-        self._tell({"ask": words})
+        self._send({"ask": words})
         return json.loads(self._jobs.readline())
 
-    def _tell(self, answer: dict[str, Any]) -> None:
+    def _send(self, answer: dict[str, Any]) -> None:
         self._answers.write(json.dumps(answer).encode() + b"\n")
         self._answers.flush()
 

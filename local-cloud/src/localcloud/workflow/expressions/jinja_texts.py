@@ -49,5 +49,5 @@ class JinjaTexts:
         except MemoryError:
             raise
         except (TemplateError, Exception) as error:  # an expression can raise anything
-            told = f"[expression={text}, error={error}]"
-            raise ValueError(f"Can not evaluate Jinja expression {told}") from error
+            detail = f"[expression={text}, error={error}]"
+            raise ValueError(f"Can not evaluate Jinja expression {detail}") from error

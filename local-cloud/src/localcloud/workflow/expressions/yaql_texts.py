@@ -55,8 +55,8 @@ class YaqlTexts:
         except MemoryError:
             raise
         except Exception as error:  # an expression can raise anything
-            told = f"[expression={expression}, error={error}]"
-            raise ValueError(f"Can not evaluate YAQL expression {told}") from error
+            detail = f"[expression={expression}, error={error}]"
+            raise ValueError(f"Can not evaluate YAQL expression {detail}") from error
 
 
 def _inner(found: str) -> str:

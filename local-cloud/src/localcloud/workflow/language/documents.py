@@ -41,8 +41,8 @@ def read(text: str) -> dict[str, Any]:
 def _measure(values: list[Any], level: int, counted: list[int]) -> None:
     counted[0] += len(values)
     if counted[0] > _MOST_NODES or level > _MOST_LEVELS:
-        told = f"A document has at most {_MOST_NODES} values on {_MOST_LEVELS} levels."
-        raise BadRequestError(f"Definition could not be parsed: {told}")
+        detail = f"A document has at most {_MOST_NODES} values on {_MOST_LEVELS} levels."
+        raise BadRequestError(f"Definition could not be parsed: {detail}")
     for value in values:
         if isinstance(value, dict):
             if not all(isinstance(key, str) for key in value):

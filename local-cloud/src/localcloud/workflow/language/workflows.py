@@ -78,11 +78,11 @@ def inputs_of(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def input_text(inputs: Mapping[str, Any], write: Callable[[Any], str] = '"{}"'.format) -> str:
     """Return inputs in the form of lists: ``a, b="2"``."""
-    told = (
+    parts = (
         name if default is _REQUIRED else f"{name}={write(default)}"
         for name, default in inputs.items()
     )
-    return ", ".join(told)
+    return ", ".join(parts)
 
 
 def interface(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,12 +134,12 @@ def _check_links(made: Workflow, task: Task) -> None:
     if task.join is None:
         return
     inbound = len(made.before(task.name))
-    told = f"[task_name={task.name}"
+    detail = f"[task_name={task.name}"
     if not inbound:
-        raise BadRequestError(f"No inbound tasks for task with 'join: {task.join}' {told}]")
+        raise BadRequestError(f"No inbound tasks for task with 'join: {task.join}' {detail}]")
     if isinstance(task.join, int) and task.join > inbound:
-        told = f"{told}, join={task.join}, inbound_tasks={inbound}]"
-        raise BadRequestError(f"Not enough inbound tasks for task with 'join' {told}")
+        detail = f"{detail}, join={task.join}, inbound_tasks={inbound}]"
+        raise BadRequestError(f"Not enough inbound tasks for task with 'join' {detail}")
 
 
 def _check_name(name: str, kind: str) -> None:

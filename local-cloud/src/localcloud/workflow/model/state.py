@@ -94,8 +94,8 @@ class State:
     def own(self, who: RequestContext, document: Document) -> Document:
         """Return a document that the caller may change; raises ForbiddenError."""
         if not (who.is_admin or document["project_id"] == who.project_id):
-            told = "Can not change what another project has made public."
-            raise ForbiddenError(f"{told} [id={document['id']}]")
+            detail = "Can not change what another project has made public."
+            raise ForbiddenError(f"{detail} [id={document['id']}]")
         return document
 
     def room(self, who: RequestContext, collection: Collection) -> None:
@@ -200,8 +200,8 @@ def scope(who: RequestContext, given: Any) -> str:
     """
     chosen = given or "private"
     if chosen not in _SCOPES:
-        told = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"
-        raise BadRequestError(f"Scope must be one of the following: {told}")
+        detail = f"{{'private', 'public'}}; actual: {str(chosen)[:50]}"
+        raise BadRequestError(f"Scope must be one of the following: {detail}")
     if chosen == "public" and not who.is_admin:
         raise ForbiddenError("Policy does not allow this request: to publish needs the role admin.")
     return str(chosen)

@@ -60,10 +60,10 @@ class Cron:
 
     async def _run(self) -> None:
         while len(self._state.cron_triggers):
-            self.look()
+            self.fire_due()
             await self._state.cloud.clock.sleep(_TICK)
 
-    def look(self) -> None:
+    def fire_due(self) -> None:
         """Start due executions.
 
         A trigger that missed several times while the cloud was stopped starts one execution.
@@ -88,8 +88,8 @@ class Cron:
                 fields = {"remaining_executions": left, "next_execution_time": coming}
                 self._state.cron_triggers.put({**trigger, **fields})
         try:
-            told = f"Workflow execution created by cron trigger '{trigger['name']}'."
-            self._starts.triggered(trigger, told, {})
+            description = f"Workflow execution created by cron trigger '{trigger['name']}'."
+            self._starts.triggered(trigger, description, {})
         except ApiError as error:
             _LOG.warning("cron trigger %s started no execution: %s", trigger["name"], error.message)
         if self._state.cron_triggers.get(trigger["id"]) is None:

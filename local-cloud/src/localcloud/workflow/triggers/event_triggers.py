@@ -45,7 +45,7 @@ class EventTriggers:
             exchange = _EXCHANGES.get(event.type.partition(".")[0])
             if trigger["event"] != event.type or trigger["exchange"] != exchange:
                 continue
-            told = {
+            description = {
                 "message": f"Workflow execution created by event trigger '{trigger['id']}'.",
                 "triggered_by": {
                     "type": "event_trigger", "id": trigger["id"], "name": trigger["name"]
@@ -53,7 +53,7 @@ class EventTriggers:
             }  # fmt: skip
             try:
                 self._starts.triggered(
-                    trigger, json.dumps(told), {"event_params": self._parameters(event)}
+                    trigger, json.dumps(description), {"event_params": self._parameters(event)}
                 )
             except ApiError as error:
                 _LOG.warning(
