@@ -84,6 +84,7 @@ async def test_same_name_is_409(client: httpx.AsyncClient, base: str, service: F
         ({"stack_name": "s", "template": 5}, "HTTPBadRequest"),
         ({"stack_name": 5, "template": TEMPLATE}, "StackValidationFailed"),
         ({"stack_name": "s", "template": {}, "converge": True}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "moves": {"a": "b"}}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": ["a"]}, "ValueError"),
         ({"stack_name": "s", "template": {}, "files": 5}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": {"a": 5}}, "ValueError"),
@@ -652,6 +653,27 @@ async def test_drift_is_described_resource_by_resource(
     service.drifts = service.drifts[1:]
     answer = await client.get(f"{base}/stacks/s/{stack_id(1)}/drift")
     assert answer.json()["drift"]["drifted"] is False
+
+
+async def test_update_lists_moves(
+    service: FakeService, client: httpx.AsyncClient, base: str
+) -> None:
+    service.add("s")
+    body = {"existing": True, "moves": {"old": "new"}}
+    await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
+    [request] = [detail for what, detail in service.asked if what == "update"]
+    assert request.moves == {"old": "new"}
+
+
+@pytest.mark.parametrize("moves", [["a"], {"a": 5}, {"a": ""}, "a=b"])
+async def test_moves_of_the_wrong_shape_are_refused(
+    service: FakeService, client: httpx.AsyncClient, base: str, moves: object
+) -> None:
+    service.add("s")
+    body = {"existing": True, "moves": moves}
+    answer = await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
+    assert answer.status_code == 400
+    assert service.asked == []
 
 
 @pytest.mark.parametrize("given", [True, False, None])

@@ -242,3 +242,18 @@ def test_protected_stack_is_neither_deleted_nor_abandoned() -> None:
         assert lab.cloud.objects == {}
 
     in_lab(story)
+
+
+def test_change_set_can_contain_only_a_move() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(ONE)
+        before = set(lab.cloud.objects)
+        moved = {**thing(value="one"), "metadata": {"stoker": {"moved_from": "a"}}}
+        view = await change(lab, "rename", template({"b": moved}))
+        assert view.state is ChangeSetState.AVAILABLE
+        await execute(lab, "rename")
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert set(await lab.rows()) == {"b"}
+        assert set(lab.cloud.objects) == before
+
+    in_lab(story)

@@ -19,6 +19,10 @@ def _thing(*, depends_on: str | None = None, **properties: Any) -> dict[str, Any
     return body if depends_on is None else {**body, "depends_on": depends_on}
 
 
+def _moved(earlier: str, **properties: Any) -> dict[str, Any]:
+    return {**_thing(**properties), "metadata": {"stoker": {"moved_from": earlier}}}
+
+
 def _uses(name: str) -> dict[str, str]:
     return {"get_resource": name}
 
@@ -342,6 +346,26 @@ STORIES: Mapping[str, Scenario] = {
         _with_hooks(_update(_template(a=_thing(value="y"), b=_thing(uses=_uses("a")))), "a"),
         ends="create:ok update:ok",
         hooks=True,
+    ),
+    "moves": _told(
+        _create(_template(a=_thing(value="x"), c=_thing(uses=_uses("a")))),
+        _update(_template(b=_moved("a", value="x"), c=_thing(uses=_uses("b")))),
+        _update(_template(a=_moved("b", value="y"), c=_thing(uses=_uses("a")))),
+        _DELETE,
+        ends="create:ok update:ok update:ok delete:ok",
+    ),
+    "moves-back": _told(
+        _create(_template(a=_thing(value="x"), c=_thing(uses=_uses("a")))),
+        _update(
+            _template(
+                b=_moved("a", value="y"),
+                c=_thing(uses=_uses("b")),
+                d=_thing(depends_on="b", fail="create"),
+            ),
+            rollback=True,
+        ),
+        _DELETE,
+        ends="create:ok update:bad rollback:ok delete:ok",
     ),
     "supersession": Scenario(
         (

@@ -32,6 +32,12 @@ from stoker.kernel.json.tree import levels, weigh
 from stoker.kernel.lazy import lazy
 from stoker.kernel.values import replace
 from stoker.schema.words import kind_of
+from stoker.template.directives import (
+    KEY,
+    directive_diagnostics,
+    moved_from,
+    without_directives,
+)
 from stoker.template.source.source import Source, accept, read
 from stoker.template.source.yaml_data import MAX_NODES
 from stoker.template.versions import (
@@ -71,6 +77,7 @@ class ResourceBody(Struct, frozen=True):
     condition: Any = NO_CONDITION
     external_id: Any = None
     description: str = ""
+    moved_from: str | None = None  # earlier name of the resource
 
 
 class OutputBody(Struct, frozen=True):
@@ -383,6 +390,11 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
             return None
         if value is not None:
             parts[part] = value
+    metadata = parts.get("metadata", {})
+    if KEY in metadata:
+        found = directive_diagnostics(metadata, (*path, dialect.metadata))
+        reader.diagnostics.extend(found)
+        parts |= {"metadata": without_directives(metadata), "moved_from": moved_from(metadata)}
     _check_dependencies(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
     condition = _condition(body, reader.version)
     return ResourceBody(name, type_name, path, condition=condition, **parts)

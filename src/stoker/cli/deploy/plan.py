@@ -14,19 +14,21 @@ from stoker.cli.client.stacks import ORCHESTRATION, Stack
 from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
+MOVED = "moved"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
 # Kinds of change in the order in which they are counted. The API counts changes that depend on
 # unknown values as updates.
 _SIGNS = {
     "added": ("+", "green"),
+    MOVED: (">", "cyan"),
     UPDATED: ("~", "yellow"),
     PERHAPS_UPDATED: ("?", "yellow"),
     REPLACED: ("±", "magenta"),
     PERHAPS_REPLACED: ("?", "magenta"),
     DELETED: ("-", "red"),
 }
-# Kinds in the API; unchanged resources are not shown.
-_KINDS = ("added", UPDATED, REPLACED, DELETED)
+# Kinds in the API; unchanged resources are shown only if they are moved.
+_KINDS = ("added", UPDATED, REPLACED, DELETED, "unchanged")
 # The API's reasons. Others add nothing to the change itself.
 _BECAUSE = {
     "deleted": "its object no longer exists",
@@ -83,6 +85,8 @@ class Change(Struct, frozen=True):
     keeps_object: bool = False
     holds_data: bool = False  # Deleting the object deletes data of users.
     place: str | None = None  # file and line
+    moved_from: str | None = None  # earlier name of a resource that keeps its object
+    resembles: str | None = None  # of an added resource: a deleted one that looks the same
 
     @property
     def name(self) -> str:
@@ -108,6 +112,8 @@ class Change(Struct, frozen=True):
     def lines(self, name: str) -> list[str]:
         """Return the lines of the change under a name: changed values and effects."""
         sign, colour = _SIGNS[self.kind]
+        if self.moved_from is not None:
+            name = f"{self.moved_from} -> {name}"
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
         names = self.forcing or tuple(changed.name for changed in self.properties)
         if (self.reason, self.kind) == ("nested", PERHAPS_UPDATED):
@@ -126,6 +132,11 @@ class Change(Struct, frozen=True):
         if self.kind == PERHAPS_REPLACED:
             below.append(
                 f"if {' or '.join(self.forcing)} turns out to be different, it will be replaced"
+            )
+        if self.resembles is not None:
+            below.append(
+                f"looks like {self.resembles} under another name; to keep its object, write into"
+                f" its metadata: stoker: {{moved_from: {self.resembles}}}"
             )
         if self.keeps_object and self.kind in (REPLACED, DELETED):
             below.append("its object is kept, as its deletion policy says")
@@ -158,6 +169,8 @@ class Change(Struct, frozen=True):
             "keeps_object": self.keeps_object,
             "loses_data": self.loses_data,
             "place": self.place,
+            "moved_from": self.moved_from,
+            "resembles": self.resembles,
         }
 
 
@@ -273,7 +286,7 @@ def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
         _change(_kind(kind, each), each, place)
         for kind in _KINDS
         for each in answer["resource_changes"][kind]
-        if not _only_looked_into(each)
+        if each.get("moved_from") or not (kind == "unchanged" or _only_looked_into(each))
     ]
     steps = {change.path: change.step for change in found}
 
@@ -290,6 +303,8 @@ def _only_looked_into(found: Mapping[str, Any]) -> bool:
 
 
 def _kind(kind: str, found: Mapping[str, Any]) -> str:
+    if kind == "unchanged" or _only_looked_into(found):
+        return MOVED
     if kind != UPDATED:
         return kind
     if found.get("change_reason") == "unknown":
@@ -323,6 +338,8 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
         bool(found.get("keeps_object")),
         bool(found.get("holds_data")),
         None if position is None else f"{place(position['file'])}:{position['line']}",
+        found.get("moved_from"),
+        found.get("resembles"),
     )
 
 

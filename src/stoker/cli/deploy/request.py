@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import click
-from msgspec import Struct
+from msgspec import Struct, field
 
 from stoker.cli.arguments.files import STDIN, Bundle, bundle
 from stoker.cli.arguments.options import environments, name_and_value, parameters
@@ -65,6 +65,14 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         help="Of an update: repair what others have changed or deleted, too.",
     ),
     click.option(
+        "--move",
+        "moves",
+        multiple=True,
+        callback=name_and_value,
+        metavar="OLD=NEW",
+        help="Of an update: the resource NEW keeps the object of OLD.",
+    ),
+    click.option(
         "--existing",
         is_flag=True,
         help="Of an update: keep parameters and environments of the last deployment that are not"
@@ -81,6 +89,7 @@ class DeployRequest(Struct, frozen=True):
     values: Mapping[str, str]
     converge: bool = False
     existing: bool = False  # Keep parameters and environments of the last deployment.
+    moves: Mapping[str, str] = field(default_factory=dict)  # new names of resources by old names
 
     @property
     def method(self) -> str:
@@ -100,8 +109,8 @@ class DeployRequest(Struct, frozen=True):
 
     def update_body(self) -> dict[str, Any]:
         """Return the body for an existing stack."""
-        flags = {"converge": self.converge, "existing": self.existing}
-        return {**self.body(), **{name: True for name, is_set in flags.items() if is_set}}
+        chosen = {"converge": self.converge, "existing": self.existing, "moves": dict(self.moves)}
+        return {**self.body(), **{name: value for name, value in chosen.items() if value}}
 
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
         """Return the changes of a deployment in a stack, and in its nested stacks."""
@@ -148,6 +157,7 @@ class DeployArguments(Struct, frozen=True):
     name: str | None
     converge: bool
     existing: bool
+    moves: Mapping[str, str]
 
     @property
     def is_template_alone(self) -> bool:
@@ -159,6 +169,7 @@ class DeployArguments(Struct, frozen=True):
             or self.name
             or self.converge
             or self.existing
+            or self.moves
         )
 
     def request(self) -> DeployRequest:
@@ -171,7 +182,12 @@ class DeployArguments(Struct, frozen=True):
             raise DocumentError(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
         return DeployRequest(
-            self.name or _name_of(self.template), sent, values, self.converge, self.existing
+            self.name or _name_of(self.template),
+            sent,
+            values,
+            self.converge,
+            self.existing,
+            self.moves,
         )
 
 
@@ -185,12 +201,11 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
         parameters: dict[str, str],
         parameter_files: dict[str, str],
         name: str | None,
-        converge: bool,
-        existing: bool,
         **others: Any,
     ) -> Any:
+        of_update = {option: others.pop(option) for option in ("converge", "existing", "moves")}
         arguments = DeployArguments(
-            template, environments, parameters, parameter_files, name, converge, existing
+            template, environments, parameters, parameter_files, name, **of_update
         )
         return command(arguments=arguments, **others)
 

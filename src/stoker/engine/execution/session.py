@@ -35,6 +35,7 @@ from stoker.engine.model.storage.changes import AnyRecord, Key, OwnerChange
 from stoker.engine.model.storage.software import SoftwareChange, software_records
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.planning.facts import REFERENCE
+from stoker.engine.planning.moves import moved
 from stoker.kernel.errors import fault_reason, require_machine
 from stoker.kernel.logs.masking import Masking
 from stoker.kernel.time_limit import project
@@ -182,6 +183,21 @@ class StackRows:
             other.physical_id in ends and not other.external and not self.stays(other)
             for other in self.rows.values()
         )
+
+    def rename(self, moves: Mapping[str, str]) -> tuple[Resource, ...]:
+        """Apply moves to the rows in memory; return the rows as they were.
+
+        ``moves`` has new names by present name. :meth:`restore` undoes it.
+        """
+        changed = tuple(moved(self.rows.values(), moves))
+        before = tuple(self.rows[row.id] for row in changed)
+        self.restore(changed)
+        return before
+
+    def restore(self, rows: Iterable[Resource]) -> None:
+        """Replace rows in memory only."""
+        self.rows.update((row.id, row) for row in rows)
+        self.current = {row.name: row for row in self.rows.values() if row.replaced_by is None}
 
     def type_of(self, row: Resource) -> ResourceType | None:
         """Return the type of a recorded row; None if this service no longer has it."""

@@ -51,6 +51,9 @@ class ChangeRequest(Struct, frozen=True):
     # Stack policy of this update; empty for none.
     policy: Mapping[str, Any] = field(default_factory=dict)
     deletes: bool = False  # on failure, delete the stack
+    # Names of resources that get other names and keep their objects: new by old names. The template
+    # may declare more.
+    moves: Mapping[str, str] = field(default_factory=dict)
 
 
 class ScaleRequest(Struct, frozen=True):

@@ -223,6 +223,10 @@ class Definitions(Protocol):
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """Return the attributes of each resource that the template refers to."""
 
+    @property
+    def moves(self) -> Mapping[str, str]:
+        """Return the earlier names of resources, by name, as the template declares them."""
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
 
@@ -234,6 +238,7 @@ class NoDefinitions:
     dependencies: Mapping[str, frozenset[str]] = {}
     type_names: Mapping[str, str] = {}
     attributes_used: Mapping[str, frozenset[str]] = {}
+    moves: Mapping[str, str] = {}
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """Raise KeyError."""

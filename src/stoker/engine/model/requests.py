@@ -61,6 +61,7 @@ class StackRequest(Struct, frozen=True):
     converge: bool = False  # read live objects first, and repair external changes
     version_optional: bool = False  # accept a template without a version as CloudFormation
     must_change: bool = False  # reject an update without any change
+    moves: Mapping[str, str] = field(default_factory=dict)  # new names of resources, by old name
 
 
 class Page(Struct, frozen=True):

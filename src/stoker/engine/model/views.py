@@ -129,6 +129,8 @@ class ChangeView(Struct, frozen=True):
     holds_data: bool = False  # the object contains data of users
     position: Position | None = None  # of the changed property or the resource
     inside: str | None = None  # of a nested stack: `changes`, `same` or `unknown`
+    moved_from: str | None = None  # present name of a resource that keeps its object
+    resembles: str | None = None  # of an added resource: a deleted one that looks the same
 
 
 class PlanView(Struct, frozen=True):

@@ -12,7 +12,7 @@ Tested by tests/operations, tests/rollback and tests/operations/test_accepted_pl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from stoker.engine.execution.nested.preview_tree import PreviewOptions, foresee_with
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
@@ -20,10 +20,11 @@ from stoker.engine.execution.session import Session
 from stoker.engine.model.accepted import changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
 from stoker.engine.model.plans import UNOBSERVED, Definitions, NoDefinitions, Plan
-from stoker.engine.model.records import Operation, OperationStatus
+from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.desired_state import desired_state_of, restored
 from stoker.engine.operations.running import PlannedOperation
+from stoker.engine.planning.moves import NO_MOVES, moves_back, moves_to
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
@@ -41,21 +42,50 @@ class StackChange(PlannedOperation):
         self._desired: Definitions = NoDefinitions()  # with the parts of a snapshot to restore
         self._observed = UNOBSERVED
         self._planned: Plan | None = None
+        self._moved: Sequence[Resource] = ()  # for the first commit
+        self._moves: Sequence[Event] = ()
 
     async def prepare(self) -> None:
         """Evaluate the desired state, read the live objects that it depends on, and plan."""
         self.operation = await cancelled(self._session, self.operation)
         self._evaluated = await desired_state_of(self._session, self.operation)
         self._desired = await restored(self._session, self.operation, self._evaluated)
+        # Plan only once. A later engine must continue the plan that was stored and shown.
+        is_planned = self.operation.status is not OperationStatus.WAITING and self.operation.plan
+        moves = NO_MOVES if is_planned else self._required_moves()
         # Read attributes that only the new template uses. Without values, the plan would treat them
         # as unknown.
-        await read_missing(self._session, self._desired)
+        await read_missing(self._session, self._desired, moves)
+        before = self._session.rename(moves)
+        try:
+            await self._plan(is_planned=bool(is_planned))
+        except BaseException:
+            self._session.restore(before)  # the moves are committed with the plan
+            raise
+        self._moved = tuple(self._session.rows[row.id] for row in before)
+        self._moves = tuple(
+            self._session.transitions.event_of(
+                replace(now, reason=f"moved from {row.name}; its object stays")
+            )
+            for row, now in zip(before, self._moved, strict=True)
+            if row.name != now.name and row.replaced_by is None
+        )
+
+    def _required_moves(self) -> Mapping[str, str]:
+        """Return the new names of rows, by present name. Raises DiagnosticError."""
+        request, current = self.operation.request, self._session.current
+        assert isinstance(request, ChangeRequest)
+        if self.operation.action is Action.ROLLBACK or request.restores:
+            return moves_back(self._desired, current)
+        return moves_to(self._desired, current, request.moves)
+
+    async def _plan(self, *, is_planned: bool) -> None:
+        """Read the live objects, and plan unless an earlier engine has planned already."""
         with patient(self._session) as ask:
             self._observed = await observe(
                 self._session, self._desired, ask, converge=self.operation.converges
             )
-        # Plan only once. A later engine must continue the plan that was stored and shown.
-        if self.operation.status is OperationStatus.WAITING or self.operation.plan is None:
+        if not is_planned:
             planner = self._planner()
             self._planned = await self._session.ports.workers.compute(
                 lambda: planner.plan(self._desired)
@@ -68,7 +98,7 @@ class StackChange(PlannedOperation):
         """Start, execute, end. The plan is stored before its first action."""
         if self._planned is not None:
             planned = replace(self.operation, plan=self._planned)
-            self.operation = await begin(self._session, planned)
+            self.operation = await begin(self._session, planned, self._moved, self._moves)
         await self._execute(self._desired, self._observed)
         if self.waiting.stopped:
             return

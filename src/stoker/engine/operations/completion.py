@@ -13,6 +13,7 @@ Tested by tests/operations/test_operations.py, tests/rollback/test_target.py and
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from stoker.engine.execution.calls.hooks import superseded_pauses
@@ -63,8 +64,17 @@ async def cancelled(session: Session, operation: Operation) -> Operation:
     return replace(operation, input_id=back_to, cancels=None)
 
 
-async def begin(session: Session, operation: Operation) -> Operation:
-    """Start the operation and mark its stack as in progress."""
+async def begin(
+    session: Session,
+    operation: Operation,
+    moved: Sequence[Resource] = (),
+    moves: Sequence[Event] = (),
+) -> Operation:
+    """Start the operation and mark its stack as in progress.
+
+    ``moved`` are rows with new names, and rows whose dependencies have new names; ``moves`` are the
+    events of the former.
+    """
     # Set the input for a rollback only now. The input in force may have changed since the operation
     # was accepted, as by an update that this one superseded.
     if operation.action is Action.UPDATE and operation.status is OperationStatus.WAITING:
@@ -76,9 +86,9 @@ async def begin(session: Session, operation: Operation) -> Operation:
     paused, releases = superseded_pauses(session)
     await session.commit(
         stack=stack,
-        resources=paused,
+        resources=[*{row.id: row for row in (*moved, *paused)}.values()],
         operations=[operation],
-        events=events,
+        events=[*events, *moves],
         dropped_signals=releases,
     )
     return operation

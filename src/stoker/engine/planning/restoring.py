@@ -44,6 +44,11 @@ class Restored(Definitions):
         """Return the attributes of each resource that the template refers to."""
         return self._desired.attributes_used
 
+    @property
+    def moves(self) -> Mapping[str, str]:
+        """Return the earlier names of resources, as the input declares them."""
+        return self._desired.moves
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
         return self._desired.hooks_of(name)

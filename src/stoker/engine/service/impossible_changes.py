@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.execution.nested.preview_tree import PreviewedStack, facts_amid
-from stoker.engine.model.plans import Change, Node, Step, defined
+from stoker.engine.model.plans import Change, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
@@ -26,7 +26,8 @@ Tree = list[tuple[tuple[str, ...], PreviewedStack]]
 class _Leaving(Struct, frozen=True):
     """A resource that an update deletes."""
 
-    path: str
+    path: tuple[str, ...]
+    type_name: str
     keys: Mapping[str, str]  # descriptions of the objects that only one resource can use, by key
 
 
@@ -36,8 +37,10 @@ def require_possible(foreseen: PreviewedStack) -> None:
     leaving = [each for above, stack in tree for each in _leaving(stack, above)]
     found = [
         diagnostic
-        for _, stack in tree
-        for diagnostic in stack.evaluation.template.source.all_located(_of_stack(stack, leaving))
+        for above, stack in tree
+        for diagnostic in stack.evaluation.template.source.all_located(
+            _of_stack(stack, above, leaving)
+        )
     ]
     if found:
         raise DiagnosticError(found)
@@ -58,10 +61,12 @@ def _leaving(foreseen: PreviewedStack, above: tuple[str, ...]) -> Iterator[_Leav
         gone = row.name not in foreseen.evaluation.dependencies and row.physical_id is not None
         keys = type_.exclusive_objects(row.properties) if gone and type_ is not None else {}
         if keys:
-            yield _Leaving("/".join((*above, row.name)), keys)
+            yield _Leaving((*above, row.name), row.type_name, keys)
 
 
-def _of_stack(foreseen: PreviewedStack, leaving: list[_Leaving]) -> Iterator[Diagnostic]:
+def _of_stack(
+    foreseen: PreviewedStack, above: tuple[str, ...], leaving: list[_Leaving]
+) -> Iterator[Diagnostic]:
     rows = foreseen.stack_rows
     facts = facts_amid(rows, foreseen.plan, foreseen.to_be)
     for node in foreseen.plan.nodes(Step.APPLY):
@@ -74,7 +79,7 @@ def _of_stack(foreseen: PreviewedStack, leaving: list[_Leaving]) -> Iterator[Dia
         if row is not None and grows:
             yield from _shrunk(row, definition)
         else:
-            yield from _still_held(node, definition, leaving)
+            yield from _still_held((*above, node.name), definition, leaving)
 
 
 def _shrunk(row: Resource, definition: Definition) -> Iterator[Diagnostic]:
@@ -98,16 +103,25 @@ def _number(value: Any) -> int | float | None:
 
 
 def _still_held(
-    node: Node, definition: Definition, leaving: list[_Leaving]
+    path: tuple[str, ...], definition: Definition, leaving: list[_Leaving]
 ) -> Iterator[Diagnostic]:
+    name = path[-1]
     exclusive = definition.type.exclusive_objects(definition.properties)
     for each in leaving:
         for key in exclusive.keys() & each.keys.keys():
+            holder = "/".join(each.path)
+            is_rename = each.path[:-1] == path[:-1] and each.type_name == definition.type_name
+            stays = (
+                f"write stoker: {{moved_from: {holder}}} into the metadata of {name}, which keeps"
+                " the object"
+                if is_rename
+                else f"keep the name {holder}"
+            )
             yield Diagnostic(
                 "taken-over",
-                f"{node.name} needs {exclusive[key]}, which {each.path} holds until it is deleted,"
-                f" after {node.name} is created: keep the name {each.path}, give {node.name} one"
-                f" of its own, or delete {each.path} in a deployment before this one",
-                ("resources", node.name, "properties"),
+                f"{name} needs {exclusive[key]}, which {holder} holds until it is deleted, after"
+                f" {name} is created: {stays}; or give {name} one of its own, or delete {holder}"
+                " in a deployment before this one",
+                ("resources", name, "properties"),
                 error_type=NOT_SUPPORTED,
             )

@@ -53,6 +53,12 @@ from stoker.template.functions.scope import ParameterValues, Scope
 _FREED_AT_ONCE = 50  # resources of an evaluation that is freed without a helper thread
 
 
+def moves(evaluation: Evaluation) -> Mapping[str, str]:
+    """Return the earlier name of each enabled resource that declares one."""
+    bodies = evaluation.resolved.resources
+    return {body.name: body.moved_from for body in bodies if body.moved_from is not None}
+
+
 class Evaluation:
     """One template with its inputs.
 
@@ -94,6 +100,8 @@ class Evaluation:
     def type_names(self) -> Mapping[str, str]:
         """The type name of each enabled resource in the template."""
         return {body.name: body.type_name for body in self.resolved.resources}
+
+    moves = lazy(moves)
 
     @lazy
     def types(self) -> Mapping[str, ResourceType]:

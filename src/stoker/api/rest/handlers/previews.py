@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from stoker.api.rest.answers import made_response
 from stoker.api.rest.call import Call
-from stoker.api.rest.requests.bodies import refuse_converge, stack_name, stack_request
+from stoker.api.rest.requests.bodies import refuse_update_fields, stack_name, stack_request
 from stoker.api.rest.requests.parameters import Flag, Parameter, Texts
 from stoker.api.rest.shapes import DescribedStack, Place, described_stack, moment, place
 from stoker.engine.model.views import ChangeView, PlanView, PropertyChange, ResourceView
@@ -98,6 +98,8 @@ class ChangedResource(PreviewedResource):
     keeps_object: bool
     holds_data: bool
     inside: str | None
+    moved_from: str | None
+    resembles: str | None
     position: Place | None
 
 
@@ -122,7 +124,7 @@ async def preview_create(call: Call) -> Response:
     """Preview a create: the stack with its resources; nested stacks are nested lists."""
     body = await call.document()
     name = stack_name(body)
-    refuse_converge(body)
+    refuse_update_fields(body)
     request = await stack_request(call, body, name=name)
     stack, resources, plan = await call.service.previews.create(
         call.caller, request, fingerprint=FINGERPRINT.read(call.query)
@@ -247,6 +249,8 @@ def _changed(change: ChangeView) -> ChangedResource:
         "keeps_object": change.keeps_object,
         "holds_data": change.holds_data,
         "inside": change.inside,
+        "moved_from": change.moved_from,
+        "resembles": change.resembles,
         "position": None if change.position is None else place(change.position),
     }
 

@@ -20,7 +20,7 @@ from stoker.api.rest.handlers.handovers import ADOPT_DATA, adopt
 from stoker.api.rest.links import Link, link
 from stoker.api.rest.requests.bodies import (
     changes_nothing,
-    refuse_converge,
+    refuse_update_fields,
     stack_name,
     stack_request,
 )
@@ -66,6 +66,7 @@ class UpdateBody(StackBody, total=False):
     existing: bool | str
     clear_parameters: list[str] | str | None
     converge: bool | str
+    moves: Mapping[str, str]
 
 
 class Created(TypedDict):
@@ -135,7 +136,7 @@ async def create(call: Call) -> Response:
     """Start creating a stack."""
     body = await call.document()
     name = stack_name(body)
-    refuse_converge(body)
+    refuse_update_fields(body)
     if body.get(ADOPT_DATA) is not None:
         stack = await adopt(call, body, name)
     else:

@@ -51,6 +51,7 @@ async def stack_request(
         clear_parameters=_names(body, "clear_parameters"),
         plan_fingerprint=optional_text(body, "plan_fingerprint"),
         converge=call.api.settings.converges if converge is None else converge,
+        moves=_moves(body),
     )
 
 
@@ -64,10 +65,12 @@ def stack_name(body: Body) -> str:
     return name
 
 
-def refuse_converge(body: Body) -> None:
-    """Raise RequestError (400) if a request for a new stack asks to converge."""
+def refuse_update_fields(body: Body) -> None:
+    """Raise RequestError (400) if a request for a new stack has fields of updates."""
     if "converge" in body:
         raise bad_request("converge is for updates; a new stack has nothing to converge with.")
+    if "moves" in body:
+        raise bad_request("moves is for updates; a new stack has no resources to move.")
 
 
 def changes_nothing(body: Body) -> bool:
@@ -146,6 +149,14 @@ def _file(name: str, content: Any) -> str:
     if not isinstance(content, str):
         raise ValidationError(f'The file "{name}" is not a string.')
     return content
+
+
+def _moves(body: Body) -> Mapping[str, str]:
+    moves = _mapping(body, "moves")
+    for old, new in moves.items():
+        if not isinstance(new, str) or not new:
+            raise bad_request(f"moves must map names to names; the one of {_quoted(old)} is not.")
+    return moves
 
 
 def _timeout(body: Body) -> int | None:

@@ -49,7 +49,9 @@ def build_call(
         name=row.name,
         resource_id=row.id,
         token=row.token,
-        physical_name=physical_name(stack.name, row.name, row.token, type_.physical_name_limit),
+        physical_name=physical_name(
+            stack.name, row.first_name, row.token, type_.physical_name_limit
+        ),
         properties=row.properties if properties is None else properties,
         started_at=stack_rows.started_at(row, now),
         now=now,
@@ -150,7 +152,9 @@ def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
 def address_of_nested(stack_rows: StackRows, row: Resource, child_id: str) -> StackAddress:
     """Return the address of the future nested stack of a row."""
     own = stack_rows.stack
-    return StackAddress(own.project_id, physical_name(own.name, row.name, row.token, 255), child_id)
+    return StackAddress(
+        own.project_id, physical_name(own.name, row.first_name, row.token, 255), child_id
+    )
 
 
 def lookups_of(type_: ResourceType, properties: Mapping[str, Any]) -> list[NameLookup]:

@@ -144,6 +144,7 @@ class Nesting:
             action=action,
             created_at=ports.clock.now(),
             request=ChangeRequest(
+                settings={"parent_resource": name},
                 batches=batches,
                 abandons=parent.abandons,
                 accepted=accepted_below(parent.request, name),

@@ -23,6 +23,7 @@ from stoker.engine.model.plans import Change, NoDefinitions, Observed, Plan, Rea
 from stoker.engine.model.records import Input, Resource, is_nested
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
+from stoker.engine.planning.moves import NO_MOVES, moves_to
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
@@ -43,10 +44,13 @@ class PreviewedStack(Struct, frozen=True):
     observed: Observed  # facts about its live objects
     # Future rows of updated nested stacks by resource, with attributes as far as known.
     to_be: Mapping[str, Resource]
+    moves: Mapping[str, str] = NO_MOVES  # present names of moved resources, by new name
 
     @property
     def has_changes(self) -> bool:
         """Return whether anything changes, or may change, in the stack or in nested ones."""
+        if self.moves:
+            return True
         looked_into = {
             node.name
             for node in self.plan.nodes(Step.APPLY)
@@ -76,6 +80,8 @@ class PreviewOptions(Struct, frozen=True):
     # Physical ids of objects that count as marked unhealthy.
     unhealthy: frozenset[str] = frozenset()
     converge: bool = False  # the update reads the live objects first
+    # New names of resources of the stack itself, by old name, as the request lists them.
+    moves: Mapping[str, str] = NO_MOVES
 
 
 NO_PREMISES = PreviewOptions()
@@ -95,6 +101,9 @@ async def preview_tree(
     """
     rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
     stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
+    moves = moves_to(evaluation, stack_rows.current, premises.moves)
+    stack_rows.rename(moves)
+    premises = replace(premises, moves=NO_MOVES)
     ask = ask_beside(stack_rows)
     observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)
     planner = Planner(
@@ -104,7 +113,8 @@ async def preview_tree(
         observed,
         batches,
     )
-    return await foresee_with(planner, stack_rows, stack_input, evaluation, premises)
+    found = await foresee_with(planner, stack_rows, stack_input, evaluation, premises)
+    return replace(found, moves={new: old for old, new in moves.items()})
 
 
 async def foresee_with(

@@ -92,7 +92,7 @@ async def _same_child(
     child, stack_input, nested = desired
     if nested.data is not None and dict(nested.data) != dict(row.data):
         return None
-    if not is_at_input(child):
+    if not is_at_input(child) or child.parent_resource != row.name:
         return None
     ports = stack_rows.ports
     before = await ports.store.input(child.input_id)

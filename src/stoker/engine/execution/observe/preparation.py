@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from stoker.engine.execution.calls.build import build_call
@@ -69,12 +69,16 @@ def call_about(stack_rows: StackRows) -> CallFor:
     return call_for
 
 
-async def read_missing(session: Session, desired: Definitions) -> None:
-    """Read attributes that a new template refers to and that no row has so far."""
+async def read_missing(session: Session, desired: Definitions, moves: Mapping[str, str]) -> None:
+    """Read attributes that a new template refers to and that no row has so far.
+
+    ``moves`` has the names of rows in the template, where they will have others.
+    """
+    used = desired.attributes_used
     missing = [
         row
-        for row in session.current.values()
-        if desired.attributes_used.get(row.name, frozenset()) - row.attributes.keys()
+        for name, row in session.current.items()
+        if used.get(moves.get(name, name), frozenset()) - row.attributes.keys()
     ]
     if missing:
         await read_attributes(session, missing)

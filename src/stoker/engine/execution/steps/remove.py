@@ -99,7 +99,7 @@ class RemoveStep:
             return
         assert can(type_, Snapshots)
         limit, own = type_.physical_name_limit, self._session.stack.name
-        name = f"{physical_name(own, row.name, row.token, limit)}-{int(began or 0)}"
+        name = f"{physical_name(own, row.first_name, row.token, limit)}-{int(began or 0)}"
         facts = SnapshotFacts(name)
         await run.call(TypeCall(type_, type_.snapshot, row.properties, snapshot=facts))
         await run.record(data={**run.row.data, _SNAPSHOT_OF: began}, progress={})

@@ -84,7 +84,7 @@ class SnapshotStep(VisitStep):
         session, type_ = self._session, self._session.type_of(row)
         calls = type_ is not None and not row.external and METHODS[self._action](type_) is not None
         limit = 255 if type_ is None else type_.physical_name_limit
-        name = physical_name(session.stack.name, row.name, row.token, limit)
+        name = physical_name(session.stack.name, row.first_name, row.token, limit)
         return SnapshotPart(
             id=session.ports.ids.uuid(),
             snapshot_id=snapshot_id,

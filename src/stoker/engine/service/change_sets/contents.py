@@ -98,7 +98,8 @@ def _added(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[dict[str,
 
 
 def _changes_something(line: ChangeView) -> bool:
-    return line.change != "unchanged" and line.inside != SAME
+    changes = line.change != "unchanged" and line.inside != SAME
+    return changes or line.moved_from is not None
 
 
 def _change(line: ChangeView) -> dict[str, Any]:
@@ -107,7 +108,8 @@ def _change(line: ChangeView) -> dict[str, Any]:
         "path": list(line.path),
         "type": line.resource.type_name,
         "physical_id": line.resource.physical_id,
-        "change": line.change,
+        # A moved resource is modified, although its object is not.
+        "change": "updated" if line.change == "unchanged" else line.change,
         "forcing": list(line.forcing),
         "may_force": list(line.may_force),
         "keeps_object": line.keeps_object,

@@ -81,7 +81,10 @@ class Previews:
         stack_input, evaluation = await evaluated_update(ports, caller, stack, request)
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
         foreseen = await preview_tree(
-            stack_rows, stack_input, evaluation, PreviewOptions(unhealthy, request.converge)
+            stack_rows,
+            stack_input,
+            evaluation,
+            PreviewOptions(unhealthy, request.converge, request.moves),
         )
         masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
         previews = UpdatePreviews(ports, masking, show_nested=show_nested)

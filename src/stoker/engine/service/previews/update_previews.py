@@ -15,6 +15,7 @@ from stoker.engine.model.plans import Change, Node, Reason, Step
 from stoker.engine.model.records import Resource, Stack, is_nested
 from stoker.engine.model.views import ChangeView
 from stoker.engine.service.impossible_changes import require_possible
+from stoker.engine.service.previews.likely_moves import likely_moves
 from stoker.engine.service.stack_access.presenters import resource_view, row_to_be
 from stoker.engine.service.stack_access.resource_positions import positions_of
 from stoker.engine.service.views.plan_order import Place, places
@@ -70,7 +71,26 @@ class UpdatePreviews:
         gone = [
             row for row in stack_rows.current.values() if row.name not in evaluation.dependencies
         ]
+        added = [line.resource.name for line in found if line.change == "added"]
+        likely = await self._ports.workers.compute(lambda: self._likely(foreseen, gone, added))
+        found = [
+            replace(line, resembles=likely.get(line.resource.name))
+            if line.path[:-1] == above and line.change == "added"
+            else line
+            for line in found
+        ]
         return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
+
+    def _likely(
+        self, foreseen: PreviewedStack, gone: list[Resource], added: list[str]
+    ) -> dict[str, str]:
+        """Return the deleted resources that added ones resemble, by the name of the added."""
+        if not gone:
+            return {}
+        stack, evaluation = foreseen.stack_rows.stack, foreseen.evaluation
+        names = frozenset(evaluation.names)
+        rows = [row_to_be(self._ports, stack, evaluation, each) for each in added if each in names]
+        return likely_moves(gone, rows)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
         """Return the changes by a delete of a stack."""
@@ -97,7 +117,9 @@ class UpdatePreviews:
                 line = replace(line, resource=made)
             if is_nested(row) or line.cause == Reason.NESTED:
                 line = replace(line, inside=_inside(foreseen, name))
-            found[name] = replace(line, position=where[name]) if name in where else line
+            if name in where:
+                line = replace(line, position=where[name])
+            found[name] = replace(line, moved_from=foreseen.moves.get(name))
         return found
 
     def _line(

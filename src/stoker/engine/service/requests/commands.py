@@ -209,6 +209,7 @@ class Operations:
             settings=settings,
             accepted=None if agreement is None else agreement.accepted,
             converge=request.converge,
+            moves=request.moves,
             policy=rules.of_update,
         )
         # The time limit of the request applies to its own operation, too.

@@ -112,7 +112,10 @@ async def agreed_update(
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
     plans = await preview_tree(
-        stack_rows, stack_input, evaluation, PreviewOptions(converge=request.converge)
+        stack_rows,
+        stack_input,
+        evaluation,
+        PreviewOptions(converge=request.converge, moves=request.moves),
     )
     accepted = plans.decisions
     found = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))

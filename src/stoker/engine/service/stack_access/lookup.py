@@ -32,10 +32,18 @@ def _not_found(name: str, stack_id: str | None = None) -> NotFoundError:
 
 
 def row_of(rows: Iterable[Resource], name: str, stack: Stack) -> Resource:
-    """Return the row with a name. Raises NotFoundError."""
+    """Return the row of that name, or the one that had it before. Raises NotFoundError.
+
+    Servers and signed URLs know a moved resource by the name that it had when they were made.
+    """
+    moved = None
     for row in rows:
         if row.name == name:
             return row
+        if name in row.former_names:
+            moved = row
+    if moved is not None:
+        return moved
     raise NotFoundError(
         f"The Resource ({name[:255]}) could not be found in Stack {stack.name}.", RESOURCE_NOT_FOUND
     )

@@ -104,7 +104,7 @@ def resource_view(
     """Return the view of a resource's row; ``note`` explains why its attributes may be old."""
     nested = None
     if row.nested_id is not None:
-        name = physical_name(stack.name, row.name, row.token, 255)
+        name = physical_name(stack.name, row.first_name, row.token, 255)
         nested = StackAddress(stack.project_id, name, row.nested_id)
     action = Action.CHECK if _failed_check(stack, row) else row.action
     return ResourceView(
