@@ -115,6 +115,22 @@ def test_rollback_moves_back() -> None:
     in_lab(story)
 
 
+def test_moved_resource_is_found_by_its_former_name() -> None:
+    async def story(lab: Lab) -> None:
+        await lab.create(pair("old", thing(value="1")))
+        await lab.update(pair("new", moved("old", thing(value="1"))))
+        address, queries = (await lab.stack()).address, lab.engine.service.views
+        for name in ("old", "new"):
+            found = await queries.resource(CALLER, address, name)
+            assert found.name == "new"
+        wanted = pair("new", thing(value="1"))
+        wanted["resources"]["old"] = thing(value="2")
+        await lab.update(wanted)
+        assert (await queries.resource(CALLER, address, "old")).name == "old"
+
+    in_lab(story)
+
+
 def test_moved_row_remembers_its_first_name() -> None:
     async def story(lab: Lab) -> None:
         await lab.create(pair("a", thing(value="1")))

@@ -189,6 +189,8 @@ class StackRows:
 
         ``moves`` has new names by present name. :meth:`restore` undoes it.
         """
+        if not moves:
+            return ()
         changed = tuple(moved(self.rows.values(), moves))
         before = tuple(self.rows[row.id] for row in changed)
         self.restore(changed)
