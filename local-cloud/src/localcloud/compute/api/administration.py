@@ -49,6 +49,7 @@ def _zone_of(call: Call, service: Document) -> str:
 
 def _service(call: Call, service: Document) -> Document:
     view = {
+        # Before 2.53, the IDs of services and hypervisors are numbers.
         "id": service["id"] if call.version.since(53) else service["number"],
         "binary": service["binary"],
         "host": service["host"],
@@ -167,8 +168,10 @@ def _detailed(call: Call, host: str) -> Document:
             "disabled_reason": (service or {}).get("disabled_reason"),
         },
     }
+    # Microversion 2.88 moved the uptime into this view, and removed usage and CPU information.
     if call.version.since(88):
         return {**view, "uptime": _uptime()}
+    # Before 2.28, `cpu_info` is JSON in a string.
     return {**view, **_sums(call, (host,)), "cpu_info": {} if call.version.since(28) else "{}"}
 
 
@@ -201,6 +204,7 @@ def _listed(call: Call, shape: Callable[[Call, str], Document], path: str) -> Do
         views = {host: _with_servers(call, view, host) for host, view in views.items()}
     found = list(views.values())
     more: Document = {}
+    # Hypervisors have had pages since 2.33; older clients expect the whole list.
     if call.version.since(33):
         found, more = call.paged(found, "hypervisors_links", path)
     return {"hypervisors": found, **more}
@@ -256,6 +260,7 @@ async def accept_events(call: Call) -> Answer:
     if all(event["code"] == 404 for event in results):
         raise NotFoundError("No instances found for any event")
     failed = any(event["code"] == 404 for event in results)
+    # Multi-Status: some servers are known, so the caller has to read the code of each event.
     return respond({"events": results}, 207 if failed else 200)
 
 

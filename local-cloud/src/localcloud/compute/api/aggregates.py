@@ -68,6 +68,7 @@ async def create_aggregate(call: Call) -> Document:
     }
     call.state.aggregates.put(aggregate)
     view = _view(call, aggregate)
+    # Nova's response to a creation has neither of these members.
     del view["hosts"], view["metadata"]
     return {"aggregate": view}
 
@@ -118,6 +119,7 @@ async def act_on_aggregate(call: Call, aggregate: Document) -> Document:
 
 def _merged(aggregate: Document, arguments: dict[str, Any]) -> dict[str, str]:
     given = fields.mapping(arguments, "metadata")
+    # The API prescribes that null removes a key, and that other keys stay.
     removed = {k for k, v in given.items() if v is None}
     added = fields.metadata({k: v for k, v in given.items() if v is not None})
     remaining = {k: v for k, v in aggregate["metadata"].items() if k not in removed}

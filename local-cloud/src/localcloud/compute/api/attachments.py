@@ -58,6 +58,7 @@ async def create_interface(call: Call, server: Document) -> Document:
 
 def _wish(call: Call, body: dict[str, Any]) -> NetworkWish:
     fixed = fields.objects(body, "fixed_ips")
+    # The member is a list, but Nova's schema limits it to one address.
     if len(fixed) > 1:
         raise BadRequestError("Invalid input for 'fixed_ips': one address can be asked for.")
     network, port = body.get("net_id"), body.get("port_id")
@@ -82,6 +83,7 @@ def _possible(call: Call) -> list[Document]:
     try:
         return call.plugs.choose(call.context, None)
     except ConflictError as error:
+        # Several networks are a conflict for a new server, but a bad request for an interface.
         raise BadRequestError(error.message) from error
 
 
@@ -100,6 +102,7 @@ def _attachment(call: Call, server: Document, attached: Document) -> Document:
         "volumeId": attached["volume_id"],
         "device": attached["device"],
     }
+    # 2.89 removed `id`, which always repeated the volume ID.
     if call.version.since(89):
         view |= {"attachment_id": attached["id"], "bdm_uuid": attached["id"]}
     else:

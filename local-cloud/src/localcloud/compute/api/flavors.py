@@ -22,6 +22,7 @@ def _view(call: Call, flavor: Document) -> Document:
         "ram": flavor["ram"],
         "disk": flavor["disk"],
         "vcpus": flavor["vcpus"],
+        # Before 2.75, a flavor without swap has an empty string here.
         "swap": flavor["swap"] or (0 if call.version.since(75) else ""),
         "OS-FLV-EXT-DATA:ephemeral": flavor["ephemeral"],
         "OS-FLV-DISABLED:disabled": False,
@@ -39,10 +40,12 @@ def _view(call: Call, flavor: Document) -> Document:
 def _requested(call: Call) -> list[Document]:
     flavors = [f for f in call.state.flavors.values() if visible(f, call.context)]
     asked = call.query("is_public")
+    # Only administrators can filter by `is_public`; Nova ignores the filter of other users.
     if not call.context.is_admin:
         pass
     elif asked is None:
         flavors = [f for f in flavors if f["is_public"]]
+    # With `none`, the list has public and private flavors.
     elif asked.lower() != "none":
         flavors = [f for f in flavors if f["is_public"] == boolean(asked)]
     for key, field in (("minRam", "ram"), ("minDisk", "disk")):

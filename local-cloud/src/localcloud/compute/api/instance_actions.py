@@ -71,6 +71,7 @@ async def show_action(call: Call) -> Document:
     for action in _actions(call):
         if action["request_id"] == request_id:
             view = _view(call, action)
+            # Before 2.51, only administrators see the events of an action.
             if call.version.since(51) or call.context.is_admin:
                 project = str(action["project_id"])
                 view["events"] = [_event(call, e, project) for e in action["events"]]

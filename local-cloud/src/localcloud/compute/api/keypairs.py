@@ -12,6 +12,7 @@ from localcloud.web.api_request import Endpoint
 from localcloud.web.http import Answer, BadRequestError, ConflictError, ForbiddenError, respond
 
 _NAME = re.compile(r"[a-zA-Z0-9 _-]{1,255}")
+# Microversion 2.92 also allows periods and at signs.
 _LATER_NAME = re.compile(r"[a-zA-Z0-9 ._@-]{1,255}")
 
 
@@ -72,6 +73,7 @@ async def create_keypair(call: Call) -> Answer:
         raise BadRequestError(f"Invalid input for 'type': '{kind}' is not ssh or x509.")
     user = _user(call, body.get("user_id"))
     public_key = fields.optional_text(body, "public_key", 16384)
+    # From 2.92 on, Nova no longer generates keys: clients import a public key.
     if public_key is None and call.version.since(92):
         raise BadRequestError("'public_key' is a required property.")
     check_keypairs(call.state, call.context.project_id, user)
@@ -95,6 +97,7 @@ async def create_keypair(call: Call) -> Answer:
     view = {**_brief(call, keypair), "user_id": user}
     if material.private_key is not None:
         view["private_key"] = material.private_key
+    # Microversion 2.2 corrected the statuses: 201 for a creation, 204 for a deletion.
     return respond({"keypair": view}, 201 if call.version.since(2) else 200)
 
 

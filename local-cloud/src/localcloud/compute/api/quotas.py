@@ -20,6 +20,8 @@ _GROUPS = {"server_groups", "server_group_members"}
 
 def _shown(names: dict[str, Any], version: Microversion) -> dict[str, Any]:
     hidden: set[str] = set()
+    # 2.36 removed the proxies for the network service, 2.57 the injection of files. The quotas of
+    # both were removed with them.
     if version.since(36):
         hidden |= _NETWORK
     if version.since(57):
@@ -52,6 +54,7 @@ async def show_detail(call: Call) -> Document:
     project = _project(call)
     used = quotas.usage(call.state, project)
     found = {
+        # Usage is counted when it is checked, so nothing is ever reserved.
         name: {"limit": limit, "in_use": used[name], "reserved": 0}
         for name, limit in _shown(quotas.limits(call.state, project), call.version).items()
     }
@@ -90,6 +93,7 @@ async def delete_quota(call: Call) -> None:
 
 def _class_view(call: Call) -> dict[str, Any]:
     found = _shown(quotas.defaults(call.state), call.version)
+    # Quota classes had no limits for server groups until 2.50.
     hidden = set() if call.version.since(50) else _GROUPS
     return {k: v for k, v in found.items() if k not in hidden}
 
@@ -137,6 +141,7 @@ async def show_limits(call: Call) -> Document:
             "maxTotalFloatingIps": most["floating_ips"],
             "maxSecurityGroups": most["security_groups"],
             "maxSecurityGroupRules": most["security_group_rules"],
+            # The network service counts the usage of these two.
             "totalFloatingIpsUsed": 0,
             "totalSecurityGroupsUsed": 0,
         }
@@ -227,6 +232,7 @@ async def show_usage(call: Call) -> Document:
     start, end, reports = _reports(call, known)
     found, more = _page_of_reports(call, reports, "tenant_usage_links", f"{_USAGE}/{project}")
     view = _usage(project, start, end, found, detailed=True)
+    # Nova returns an empty object for a project without servers in the period.
     return {"tenant_usage": view if found else {}, **more}
 
 

@@ -41,9 +41,11 @@ async def act(call: Call, server: Document) -> Answer:
     """Do the action that the body names, after work on the server that ends very soon."""
     name, value = call.action("The body of a server must have exactly one action.")
     await call.tools.machine.soon(server["id"])
+    # Read the server again: the work that ended during the wait has changed it.
     server = call.server()
     if name in _ADMIN_ONLY and not call.context.is_admin:
         raise ForbiddenError(f"Policy does not allow {name}: it needs the role admin.")
+    # A forced deletion of a server that is being deleted is no error.
     if name != "forceDelete":
         require_present(server)
     transition = server_power.TRANSITIONS.get(name)
@@ -108,6 +110,7 @@ async def console_output(call: Call, server: Document, arguments: dict[str, Any]
     if length is not None:
         length = fields.integer(arguments, "length", least=-1)
     path = call.state.directory(server["id"]) / "console.log"
+    # In this API, -1 requests the whole log, as does a missing length.
     return {"output": tail(path, None if length == -1 else length)}
 
 
@@ -123,6 +126,7 @@ async def create_image(call: Call, server: Document, arguments: dict[str, Any]) 
     begin(call, server, "createImage", task_state="image_snapshot", snapshot=image_id)
     if call.version.since(45):
         return respond({"image_id": image_id}, 202)
+    # Before 2.45, clients find the image ID only in this header.
     response = respond(None, 202)
     response.headers["Location"] = f"{call.state.cloud.settings.url}/image/v2/images/{image_id}"
     return response
@@ -131,6 +135,7 @@ async def create_image(call: Call, server: Document, arguments: dict[str, Any]) 
 async def change_password(call: Call, server: Document, arguments: dict[str, Any]) -> None:
     """Set the password of root."""
     password = fields.text(arguments, "adminPass", shortest=0)
+    # `chpasswd` in the server reads lines: a line break would be a second entry.
     if not password.isprintable():
         raise BadRequestError(
             "Invalid input for 'adminPass': it must have printable characters only."

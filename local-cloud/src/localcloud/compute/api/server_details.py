@@ -102,6 +102,7 @@ async def check_tag(call: Call, server: Document) -> None:
 async def put_tag(call: Call, server: Document) -> Answer:
     """Add a tag."""
     tag = call.argument("tag")
+    # The API prescribes 204 for a tag that the server has, and 201 for a new one.
     if tag in server["tags"]:
         return None
     _change(call, server, tags=tags([*server["tags"], tag]))
@@ -132,10 +133,12 @@ async def show_diagnostics(call: Call, server: Document) -> Document:
     flavor = server["flavor"]
     ports = call.plugs.documents(server["id"])
     uptime = started_seconds(server, call.state.cloud.clock.now())
+    # 2.48 made the fields the same for all drivers. Before, memory is in KiB.
     if not call.version.since(48):
         return {"memory": flavor["ram"] * 1024, "vcpus": flavor["vcpus"], "uptime": uptime}
     body: dict[str, Any] = {
         "state": "paused" if server["power_state"] == servers.PAUSED else "running",
+        # The API allows only names of Nova's own drivers here.
         "driver": "libvirt",
         "hypervisor": "namespaces",
         "hypervisor_os": "linux",

@@ -83,6 +83,7 @@ def _scope(call: Call) -> list[Document]:
     sources = [state.servers]
     if call.context.is_admin and boolean(query("deleted") or "false"):
         sources = [state.tombstones]
+    # Clients that poll for changes also have to see deletions.
     elif query("changes-since") is not None:
         sources.append(state.tombstones)
     if not _everywhere(call):
@@ -131,6 +132,7 @@ def requested(call: Call) -> list[Document]:
     if call.version.since(73) and query.get("locked") is not None:
         found = [s for s in found if s["locked"] == boolean(query["locked"])]
     found = _by_time(call, found)
+    # Filter by address last: this reads the ports of every server that is left.
     for key in ("ip", "ip6"):
         if query.get(key) and (key == "ip" or call.version.since(5) or call.context.is_admin):
             has_address = _address(call, key, query[key])

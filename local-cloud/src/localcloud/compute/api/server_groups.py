@@ -17,6 +17,7 @@ def _view(call: Call, group: Document) -> Document:
         view |= {"project_id": group["project_id"], "user_id": group["user_id"]}
     if call.version.since(64):
         return {**view, "policy": group["policy"], "rules": group["rules"]}
+    # Before 2.64, a group has a list with one policy, and metadata that is always empty.
     return {**view, "policies": [group["policy"]], "metadata": {}}
 
 
@@ -31,6 +32,7 @@ async def list_groups(call: Call) -> Document:
     if not offset.isdecimal():
         raise BadRequestError(f"The offset must be a number of 0 or more, not '{offset[:64]}'.")
     limit = PageQuery.parse(call.request.query_params).limit
+    # Server groups have pages by offset, not by marker. 1000 is Nova's default `max_limit`.
     found = found[int(offset) :][: 1000 if limit is None else limit]
     return {"server_groups": [_view(call, g) for g in found]}
 
@@ -50,6 +52,7 @@ def _policy(call: Call, body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
                 "Invalid input for 'policies': it must be a list with one policy."
             )
         policy, rules = str(policies[0]), {}
+    # The soft policies exist since 2.15.
     known = POLICIES if call.version.since(15) else POLICIES[:2]
     if policy not in known:
         raise BadRequestError(f"Invalid input for 'policy': it must be one of {', '.join(known)}.")

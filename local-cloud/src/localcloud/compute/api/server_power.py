@@ -67,6 +67,7 @@ async def reboot(call: Call, server: Document, arguments: dict[str, Any]) -> Non
         raise BadRequestError("Invalid input for 'type': it must be SOFT or HARD.")
     servers.require_unlocked(server, call.context)
     hard = kind == "HARD"
+    # A hard reboot may interrupt a soft one that does not end.
     states, busy = (_HARD, _REBOOTING) if hard else (_SOFT, frozenset[str]())
     servers.require_state(server, "reboot", states, busy=busy)
     begin(call, server, "reboot", task_state="rebooting_hard" if hard else "rebooting")
@@ -111,6 +112,7 @@ async def confirm_resize(call: Call, server: Document, arguments: dict[str, Any]
     servers.require_free(call.context, server, "confirmResize", frozenset({"resized"}))
     require_unconfirmed(server)
     actions.record(call.state, call.context, server["id"], "confirmResize")
+    # The mark refuses a revert or a second confirmation while this one is in progress.
     servers.change(call.state, server["id"], resize={**server["resize"], "confirmed": True})
     call.tools.machine.aside(confirm(call.tools, server["id"]))
     return respond(None, 204)
@@ -129,6 +131,7 @@ _LATER_REBUILD_FIELDS = {
 async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
     """Give a server a new disk of an image; addresses, id and host stay."""
     known = call.version.names(_REBUILD_FIELDS, _LATER_REBUILD_FIELDS)
+    # 2.57 removed the injection of files, in favor of user data.
     if not call.version.since(57):
         known.add("personality")
     fields.allowed(arguments, known, "rebuild")
@@ -148,6 +151,7 @@ async def rebuild(call: Call, server: Document, arguments: dict[str, Any]) -> An
         image_id=image_id,
         **_rebuilt(call, server, arguments),
     )
+    # From 2.75 on, the response has the same fields as a GET of the server.
     shape = server_views.full if call.version.since(75) else server_views.basic
     view = shape(call, changed)
     view["adminPass"] = fields.optional_text(arguments, "adminPass") or password()

@@ -29,12 +29,14 @@ def flavor(call: Call, server: Document) -> Document:
     if call.version.since(47):
         sizes = ("vcpus", "ram", "disk", "ephemeral", "swap", "extra_specs")
         return {**{k: own[k] for k in sizes}, "original_name": own["name"]}
+    # The second link is the bookmark. Nova shows only this one inside a server.
     link = call.links(f"/flavors/{own['id']}")[1]
     return {"id": own["id"], "links": [link]}
 
 
 def _image(call: Call, server: Document) -> Any:
     if not server["image_id"]:
+        # A server that boots from a volume has an empty string here, not null.
         return ""
     link = call.links(f"/images/{server['image_id']}")[1]
     return {"id": server["image_id"], "links": [link]}
@@ -90,6 +92,7 @@ def extended(call: Call, server: Document) -> Document:
     key = server["key"]
     view = {
         **basic(call, server),
+        # Nova returns text here: `True`, or an empty string.
         "config_drive": "True" if server["config_drive"] else "",
         "key_name": None if key is None else key["name"],
         "OS-EXT-AZ:availability_zone": server["zone"] if server["host"] else "",
@@ -108,6 +111,7 @@ def extended(call: Call, server: Document) -> Document:
         view["pinned_availability_zone"] = server["availability_zone"]
     if call.context.is_admin:
         view |= _administrative(call, server)
+    # Since 2.90, users see the host name; before, only administrators.
     if call.version.since(90):
         view["OS-EXT-SRV-ATTR:hostname"] = server["hostname"]
     return view

@@ -20,6 +20,7 @@ async def create_servers(call: Call) -> Answer:
         begin(call, server, "create")
     if request.placement.return_reservation_id:
         return respond({"reservation_id": made[0]["reservation_id"]}, 202)
+    # Without a reservation ID, the API describes only the first of several servers.
     first = made[0]
     view = {
         "id": first["id"],

@@ -26,6 +26,7 @@ def _write(name: str, rows: list[list[str]]) -> None:
     replacement = path.with_name(f"{name}.new")
     replacement.write_text("".join(":".join(row) + "\n" for row in rows))
     replacement.chmod(mode)
+    # A rename is atomic: programs that look up accounts never read half a file.
     replacement.rename(path)
 
 
@@ -55,6 +56,7 @@ def give(path: Path, owner: str) -> None:
     user, _, group = owner.partition(":")
     uid = gid = -1
     if user:
+        # -2 marks an unknown name, because chown(2) reserves -1 for an owner that stays.
         uid = int(user) if user.isdigit() else (find_user(user) or (-2, 0, ""))[0]
     if group:
         known = int(group) if group.isdigit() else find_group(group)
@@ -65,6 +67,7 @@ def give(path: Path, owner: str) -> None:
     try:
         os.chown(path, uid, gid)
     except OSError as error:
+        # A server with only one ID cannot change owners, but root owns its files already.
         if uid > 0 or gid > 0:
             say(f"cloud-config: {path} stays with root, not {owner}: {error.strerror}")
 
@@ -157,6 +160,7 @@ def _make_user(entry: dict[str, Any], instance: Instance) -> None:
         shell = str(entry.get("shell") or ("/usr/sbin/nologin" if system else "/bin/bash"))
         row = [name, "x", str(uid), str(gid), str(entry.get("gecos") or ""), home, shell]
         _write("passwd", [*_read("passwd"), row])
+        # `!` locks the password. 19000 is the day of its last change, in January 2022.
         _write("shadow", [*_read("shadow"), [name, "!", "19000", "0", "99999", "7", "", "", ""]])
         if not entry.get("no_create_home") and not system:
             _make_home(Path(home), name)
@@ -209,6 +213,7 @@ def _authorize(name: str, keys: list[str]) -> None:
 
 def _set_password(entry: dict[str, Any], instance: Instance) -> None:
     name = str(entry["name"])
+    # In cloud-init, `passwd` is a hash, too.
     hashed = entry.get("hashed_passwd") or entry.get("passwd")
     if hashed:
         _change_passwords([f"{name}:{hashed}"], instance, ("-e",))
@@ -247,6 +252,7 @@ def set_passwords(config: dict[str, Any], instance: Instance) -> None:
         if password in ("R", "RANDOM"):
             password = secrets.token_hex(10)
             say(f"cloud-config: the password of {name} is {password}")
+        # Recognize a hash as cloud-init does, by its form `$algorithm$salt$digest`.
         (hashed if password.startswith("$") and password.count("$") > 2 else plain).append(
             f"{name}:{password}"
         )

@@ -36,6 +36,7 @@ def configure_apt(config: dict[str, Any]) -> None:
 def _add_source(name: str, entry: dict[str, Any]) -> None:
     name = name.removesuffix(".list")
     if entry.get("key"):
+        # The suffix matters: apt expects binary keys in files that end in `.gpg`.
         _write(_APT / f"trusted.gpg.d/{name}.asc", str(entry["key"]))
     elif entry.get("keyid"):
         say(f"cloud-config: apt: the key {entry['keyid']} of {name} is not fetched: give it as key")

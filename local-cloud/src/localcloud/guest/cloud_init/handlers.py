@@ -62,6 +62,7 @@ def handle(handler: Path, parts: Sequence[Part], instance: Instance) -> bool:
     Return whether it succeeded.
     """
     calls: list[tuple[str, str | None, str | None]] = [("__begin__", None, None)]
+    # JSON has no bytes. Latin-1 maps each byte to one character, and back in the driver.
     calls += [(part.content_type, part.filename, part.payload.decode("latin-1")) for part in parts]
     calls.append(("__end__", None, None))
     descriptor, exchange = tempfile.mkstemp(dir="/run")

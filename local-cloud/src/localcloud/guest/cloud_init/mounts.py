@@ -11,6 +11,7 @@ _FSTAB = Path("/etc/fstab")
 # Type, options and the two numbers of an entry that does not say them.
 _NOT_GIVEN = ("auto", "defaults,nofail,_netdev", "0", "2")
 _DISK = re.compile(r"vd[a-z]")
+# cloud-init marks its lines in /etc/fstab with this option.
 _MARK = "comment=cloudconfig"
 
 
@@ -25,10 +26,12 @@ def add_mounts(config: dict[str, Any]) -> None:
         if len(words) < 2 or not all(isinstance(word, str | int) for word in words):
             say(f"cloud-config: mounts: {entry!r} must be a list that names a source and a target")
             continue
+        # White space separates fields in /etc/fstab; within a field, it is an octal escape.
         source, target, *given = (re.sub(r"\s", r"\\040", str(word)) for word in words)
         source = f"/dev/{source}" if _DISK.fullmatch(source) else source
         kind, options, *numbers = (*given, *_NOT_GIVEN[len(given) :])[:4]
         line = " ".join((source, target, kind, f"{options},{_MARK}", *numbers))
+        # Replace an entry with the same target: after a crash, this runs again.
         lines = [known for known in lines if known.split()[1:2] != [target]] + [line]
         Path(str(words[1])).mkdir(parents=True, exist_ok=True)
     _FSTAB.write_text("".join(f"{line}\n" for line in lines))

@@ -17,6 +17,7 @@ class _Manager:
     version: str  # text between a package's name and its version
 
 
+# Keep configuration files that user data wrote: dpkg would ask, and the input is empty.
 _APT = ("apt-get", "-y", "-q", "-o", "Dpkg::Options::=--force-confold")
 _ZYPPER = ("zypper", "-n")
 _MANAGERS = (

@@ -28,6 +28,7 @@ JINJA = "text/jinja2"
 CFN_INIT_DATA = "text/x-cfninitdata"
 UNKNOWN = "text/x-not-multipart"
 
+# The first match counts: longer markers precede those that are their prefixes.
 _BY_FIRST_LINE = (
     (b"#!", SHELL_SCRIPT),
     (b"## template: jinja", JINJA),
@@ -63,6 +64,7 @@ def decompress(data: bytes) -> bytes:
     """Return the content of gzip data. Raises ValueError if it is damaged or too large."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
+        # One byte more than the limit is enough to refuse the data; the rest stays compressed.
         content = unpacker.decompress(data, LARGEST + 1)
     except zlib.error as error:
         raise ValueError(f"the gzip data is damaged: {error}") from error
@@ -73,6 +75,7 @@ def decompress(data: bytes) -> bytes:
 
 def unwrap(data: bytes) -> bytes:
     """User data without gzip and without base64 around gzip."""
+    # These are the first three bytes of gzip data in base64.
     if data.startswith(b"H4sI"):
         try:
             data = base64.b64decode(b"".join(data.split()), validate=True)
@@ -98,6 +101,7 @@ def split(data: bytes) -> list[Part]:
 
 
 def _name(given: str | None, found: list[Part]) -> str:
+    # The name becomes a file name, and must not lead out of its directory.
     name = (given or "").rsplit("/", 1)[-1].lstrip(".")
     return name or f"part-{len(found) + 1:03d}"
 
@@ -135,6 +139,7 @@ def _collect_mime(part: Message, found: list[Part], depth: int) -> None:
     if content_type in _COMPRESSED or payload.startswith(b"\x1f\x8b"):
         payload = decompress(payload)
         content_type = "text/plain"
+    # Tools use these types for content that they do not know; its first line says more.
     if content_type in _GUESSED:
         if payload.lstrip()[:20].lower().startswith(_MIME_HEADERS):
             _collect(payload, found, depth + 1)

@@ -59,6 +59,7 @@ def _lines(commands: Any) -> bytes:
 def _run(directory: Path, name: str, payload: bytes, instance: Instance) -> int:
     path = directory / "scripts" / name
     path.parent.mkdir(exist_ok=True)
+    # With a carriage return, the kernel would not find the interpreter of the first line.
     path.write_bytes(payload.replace(b"\r\n", b"\n"))
     path.chmod(0o700)
     return 1 if run_script(path, instance) else 0
@@ -69,6 +70,7 @@ def _below(entries: Any, directory: Path) -> list[dict[str, Any]]:
     found = []
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, dict) and entry.get("path"):
+            # The leading slash stops `..` at the root, so that no path leaves the directory.
             path = os.path.normpath("/" + str(entry["path"]))
             found.append({**entry, "path": str(root) + path, "owner": None})
     return found
@@ -93,4 +95,5 @@ def run_aside(work: Callable[[], int]) -> None:
         try:
             code = work()
         finally:
+            # Skip the parent's exit handlers, which belong to the parent only.
             os._exit(code)

@@ -59,6 +59,7 @@ def run(instance: Instance) -> int:
     failures += cloudconfig.run_bootcmd(config, instance)
     if unconfigured:
         cloudconfig.configure(config, instance)
+    # Mount after `mounts` has written /etc/fstab, and before packages and scripts use the volumes.
     failures += mounts.mount_all(instance)
     if unconfigured:
         failures += cloudconfig.finish_configuration(config, instance)
@@ -87,6 +88,7 @@ def run(instance: Instance) -> int:
 
 
 def _end_redirection(output: Any) -> None:
+    # The command ends when its input does, so the last descriptors of the pipe are closed first.
     null = os.open("/dev/null", os.O_WRONLY)
     for standard in (1, 2):
         os.dup2(null, standard)
@@ -200,6 +202,7 @@ def _keep_heat_data(part: Part) -> None:
 def _report(instance: Instance, failures: list[str], started: float) -> None:
     result = {"v1": {"datasource": _DATASOURCE, "errors": failures}}
     _replace(RUN / "result.json", result)
+    # There is only one stage here, but readers of the file expect all of cloud-init's.
     stages = {
         stage: {"errors": [], "start": started, "finished": time.time()}
         for stage in ("init-local", "init", "modules-config", "modules-final")

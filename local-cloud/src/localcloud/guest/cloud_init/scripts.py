@@ -39,6 +39,8 @@ def run_program(
         ).returncode
     except OSError as error:
         os.write(2, f"{arguments[0]}: {error.strerror}\n".encode())
+        # These are the shell's codes for a file that cannot be executed, and for one that is
+        # missing.
         return 126 if Path(arguments[0]).exists() else 127
     return code if code >= 0 else 128 - code
 

@@ -137,6 +137,7 @@ def change_power_state(config: dict[str, Any], instance: Instance) -> None:
     if settings.get("message"):
         say(str(settings["message"]))
     time.sleep(minutes * 60)
+    # The first process of a server reboots on SIGINT, and powers off on SIGTERM.
     os.kill(1, signal.SIGINT if settings["mode"] == "reboot" else signal.SIGTERM)
 
 
@@ -157,6 +158,7 @@ def redirect_output(config: dict[str, Any]) -> "subprocess.Popen[bytes] | None":
         command = f"tee {append}{text.lstrip('>').strip()}"
     else:
         return None
+    # The first process writes all output to this file already.
     if command.replace("-a ", "") == "tee /var/log/cloud-init-output.log":
         return None
     process = subprocess.Popen(command, shell=True, stdin=subprocess.PIPE)  # noqa: S602 - it is a shell line

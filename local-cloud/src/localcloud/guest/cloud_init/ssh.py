@@ -71,6 +71,7 @@ def start(instance: Instance) -> None:
     """Start the SSH server where it has been configured; at each boot."""
     if not (_SSHD.exists() and (_DIRECTORY / "sshd_config").exists() and instance.many_users):
         return
+    # sshd does not start without its directory for privilege separation.
     Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
     code = run_program([str(_SSHD), "-E", "/var/log/sshd.log"], instance)
     if code != 0:

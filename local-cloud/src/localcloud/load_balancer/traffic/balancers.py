@@ -60,6 +60,7 @@ class Balancers:
         balancer = self._up.get(balancer_id)
         if balancer is None:
             balancer = self._up[balancer_id] = _Balancer(self._appliances, balancer_id)
+        # Pools first: listeners route to them as soon as they are open.
         await self._bring_pools(balancer)
         await self._bring_listeners(balancer, document)
 
@@ -104,6 +105,7 @@ class Balancers:
             if known is not None:
                 await balancer.monitors.pop(pool_id).close()
             return
+        # Changes of the other fields must not restart the checks of all members.
         asked = {
             name: value
             for name, value in document.items()

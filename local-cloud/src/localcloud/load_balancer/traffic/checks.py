@@ -107,6 +107,7 @@ class Monitor:
             sock.send(
                 struct.pack("!BBHHH", kind, 0, 0, 0, 1) + body
             )  # the kernel fills in the rest
+            # Only the random bytes show that a reply belongs to this request.
             while not (await loop.sock_recv(sock, _LINE)).endswith(body):
                 pass
         return True
@@ -115,8 +116,11 @@ class Monitor:
         """Return True if no refusal arrives within half of the monitor's time-out."""
         loop = asyncio.get_running_loop()
         with await self._open(ListenAccess.SEND, address, port) as sock:
+            # The kernel reports the ICMP answer of a closed port as an error of the next receive.
             sock.send(b"")
             with contextlib.suppress(TimeoutError):
+                # Silence is a good sign here. End before the monitor's own time-out counts as a
+                # failure.
                 async with asyncio.timeout(max(_LEAST_DELAY, self.document["timeout"]) / 2):
                     await loop.sock_recv(sock, _LINE)
         return True

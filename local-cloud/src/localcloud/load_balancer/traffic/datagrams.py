@@ -59,6 +59,7 @@ class Datagrams:
             self._drop(client)
 
     def _take(self) -> None:
+        # Return to the event loop in between, even if clients send without a pause.
         for _ in range(_AT_ONCE):
             try:
                 data, place = self._sock.recvfrom(_LARGEST)
@@ -71,6 +72,7 @@ class Datagrams:
                 flow.heard_at = self._loop.time()
                 with contextlib.suppress(OSError):
                     flow.sock.send(data)
+            # UDP may lose datagrams, so nothing is queued while a flow opens.
             elif client in self._opening or len(self._flows) >= _MOST_CLIENTS:
                 self._counts.request_errors += 1
             else:

@@ -60,6 +60,7 @@ def _is_found(pattern: str, text: str) -> bool:
     try:
         return regex.search(pattern, text, timeout=_MATCH_SECONDS) is not None
     except TimeoutError:
+        # A pattern that backtracks for too long would block the event loop.
         return False
 
 
@@ -76,6 +77,7 @@ def _looked_at(rule: Document, asked: Asked) -> str | None:
     kind = rule["type"]
     if kind == "HOST_NAME":
         host = asked.headers.get("host", "")
+        # A trailing bracket ends an IPv6 address without a port, whose colons are no separators.
         return host if host.endswith("]") else host.rpartition(":")[0] or host
     if kind == "PATH":
         return asked.path

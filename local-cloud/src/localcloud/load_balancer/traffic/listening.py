@@ -34,6 +34,8 @@ class Listening:
         limit = route.listener["connection_limit"]
         if limit != self._limit:
             self._limit = limit
+            # Octavia's -1 means no limit. Open connections keep slots of the old semaphore, so for
+            # a while there can be more than the new limit.
             self._slots = asyncio.Semaphore(limit if limit >= 0 else 1 << 30)
 
     @property

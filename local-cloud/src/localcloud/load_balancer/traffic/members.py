@@ -67,6 +67,8 @@ class Doors:
                     if tls:
                         await writer.start_tls(_trusting(), server_hostname=address)
                 except BaseException:
+                    # The time-out arrives as a cancellation, which must not leak the connection
+                    # either.
                     writer.close()
                     raise
                 return reader, writer

@@ -102,6 +102,7 @@ def _least_busy(members: Sequence[Member], client: Client) -> Member | None:
 
 
 def _by_hash(members: Sequence[Member], text: str) -> Member | None:
+    # Python's own hash of text differs in each process; a restart would move all clients.
     place = zlib.crc32(text.encode()) % max(1, sum(member.weight for member in members))
     for member in members:
         place -= member.weight

@@ -26,6 +26,7 @@ from localcloud.load_balancer.traffic.streams import (
 )
 
 _LARGEST_HEAD = 64 << 10
+# Transfer-Encoding is missing on purpose: h11 frames the body by it.
 _HOP_BY_HOP = frozenset(
     {b"connection", b"keep-alive", b"proxy-connection", b"te", b"upgrade", b"expect"}
 )
@@ -205,10 +206,12 @@ class _Exchange:
                     await self._near.send(event)
                 if not isinstance(event, h11.EndOfMessage):
                     raise _ClientClosedError
+                # A request body that broke off makes the response invalid, too.
                 if sending.done():
                     await sending
                 await self._near.send(event)
         except (h11.RemoteProtocolError, TimeoutError, OSError) as error:
+            # The response has started, and its status is sent: only closing shows the error.
             if self._near.http.our_state is not h11.SEND_RESPONSE:
                 raise _ClientClosedError from error
             sending.cancel()
@@ -237,6 +240,7 @@ class _Exchange:
         await far.send(
             h11.Request(method=request.method, target=request.target, headers=self._headers())
         )
+        # The Expect header is not forwarded, so the client waits for this response of ours.
         if near.http.they_are_waiting_for_100_continue:
             await near.send(h11.InformationalResponse(status_code=100, headers=[]))
         while isinstance(event := await near.next(idle), h11.Data):
@@ -254,6 +258,7 @@ class _Exchange:
         headers = _without_cookie(headers)
         if not upgrade:
             headers.append((b"connection", b"close"))
+        # h11 refuses HTTP/1.1 requests without a Host header; HTTP/1.0 clients may send none.
         if b"host" not in dict(headers):
             headers.append((b"host", b"localhost"))
         enabled = {
@@ -276,6 +281,7 @@ class _Exchange:
         kind = pool.persistence.get("type")
         if kind == "HTTP_COOKIE" and self._asked.cookies().get(_COOKIE) != member.id:
             headers.append((b"set-cookie", f"{_COOKIE}={member.id}; path=/".encode()))
+            # A shared cache would give the cookie of one client to others.
             headers.append((b"cache-control", b"private"))
         if kind == "APP_COOKIE":
             for value in _set_cookies(headers, pool.persistence["cookie_name"]):
@@ -297,6 +303,7 @@ class _Exchange:
     async def _switch(self, response: Any, far: _Side) -> None:
         """Carry bytes after a switch to another protocol, as WebSocket."""
         await self._near.send(response)
+        # Both sides may have sent bytes of the new protocol together with their last head.
         early, _ = far.http.trailing_data
         late, _ = self._near.http.trailing_data
         self._near.writer.write(early)

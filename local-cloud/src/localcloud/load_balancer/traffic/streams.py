@@ -103,6 +103,7 @@ async def relay(near: Streams, far: Streams, idle: float | None, counts: Statist
                         limit.reschedule(loop.time() + idle)
                     writer.write(data)
                     await writer.drain()
+                # TLS connections cannot be closed in one direction.
                 if writer.can_write_eof():
                     writer.write_eof()
 

@@ -99,6 +99,7 @@ class Call(Struct, frozen=True):
             return None
         try:
             document = json.loads(content, parse_int=_integer)
+            # JSON can escape half a surrogate pair, which cannot be encoded in later responses.
             json.dumps(document, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             raise bad_body("Request body could not be parsed.") from error
@@ -171,6 +172,7 @@ class Calls:
 
 
 def _integer(text: str) -> int:
+    # Check the length first: Python refuses to convert numbers of thousands of digits.
     if len(text) > _LARGEST_INTEGER.bit_length() or abs(int(text)) > _LARGEST_INTEGER:
         raise bad_body("JSON contains integer that is too large.")
     return int(text)

@@ -32,6 +32,7 @@ class Claims:
     async def _create(self, call: Call) -> Response:
         limit, times = call.limit(), await _times(call)
         queue = self._state.queues.get(queue_id(call.project, call.queue))
+        # Zaqar creates queues on first use, so that a missing queue counts as an empty one.
         if queue is None:
             return Response(status_code=204)
         claim_id, claimed = self._state.claim(queue, times["ttl"], times["grace"], limit)
@@ -66,6 +67,7 @@ class Claims:
         try:
             claim = self._found(call)
         except MessagingError:
+            # Deletions are idempotent in Zaqar: a missing claim is a success.
             return
         with self._state.cloud.store.transaction():
             for message in self._state.claimed_by(claim["id"]):

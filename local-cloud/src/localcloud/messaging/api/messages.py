@@ -55,6 +55,7 @@ class Messages:
             and (delayed or message["delayed_until"] <= now)
         ][:limit]
         links = []
+        # A page with messages has a next link, even the last one: clients poll it for new messages.
         if found:
             query = {**dict(call.request.query_params), "marker": found[-1]["id"]}
             links = [{"rel": "next", "href": f"{call.path}?{urlencode(query)}"}]
@@ -84,6 +85,7 @@ class Messages:
         _check_size(content, attributes.get("_max_messages_post_size"))
         messages = [_checked(message, attributes) for message in posted]
         if not messages:
+            # Spelled as in Zaqar.
             raise bad_request("No messages to enqueu.")
         ids = self._state.post(queue["id"], call.client, messages)
         self._webhooks.notify(queue, messages)
@@ -97,6 +99,7 @@ class Messages:
         try:
             message = self._found(call)
         except MessagingError:
+            # Deletions are idempotent in Zaqar: a missing message is a success.
             return
         claim = call.text("claim_id")
         claimed = self._state.is_claimed(message)

@@ -63,6 +63,7 @@ class Queues:
 
     async def _show(self, call: Call) -> Document:
         found = self._state.queues.get(queue_id(call.project, call.queue))
+        # Zaqar creates queues on first use, so that a missing queue has the default attributes.
         return with_reserved({} if found is None else found["metadata"])
 
     async def _create(self, call: Call) -> Response:
@@ -128,6 +129,7 @@ class Queues:
             raise bad_request(f"Resource types must be a sub set of {set(_PURGED)}.")
         key = queue_id(call.project, call.queue)
         if "messages" in kinds:
+            # Claimed messages stay: a worker is processing them.
             self._state.remove([message["id"] for message in self._state.free(key)], key)
         if "subscriptions" in kinds:
             self._state.subscriptions.delete_all(queue_id=key)

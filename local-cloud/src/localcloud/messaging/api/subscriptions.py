@@ -63,6 +63,7 @@ class Subscriptions:
         queue = self._state.ensured(call.project, call.queue)
         alive = self._alive(call)
         if any(each["subscriber"] == content["subscriber"] for each in alive):
+            # Zaqar has no space between these sentences here, but has one in a change.
             raise conflict(_EXISTS + _UNIQUE)
         if len(alive) >= _MOST:
             raise bad_request(f"A queue has at most {_MOST} subscriptions.")

@@ -59,6 +59,7 @@ class BulkDeletion:
                     else:
                         errors.append([quote(path), f"{error.status} {title(error.status)}"])
             await self._files.remove(files)
+        # The HTTP status is always 200; Swift reports the outcome only in the body.
         status = "400 Bad Request" if errors or not paths else "200 OK"
         said = {
             "Number Deleted": deleted,

@@ -40,6 +40,7 @@ def require_conditions(
         raise ObjectStoreError(412)
     if _names(headers.get("if-none-match", ""), etag):
         raise ObjectStoreError(304 if reading else 412, headers=same)
+    # Round up as Last-Modified does, from which clients get the dates of their conditions.
     moment = ceil(timestamp)
     if (limit := _moment(headers, "if-unmodified-since")) is not None and moment > limit:
         raise ObjectStoreError(412)
@@ -67,6 +68,7 @@ def ranges_of(header: str, size: int) -> list[tuple[int, int]] | None:
     """
     unit, equals, text = header.partition("=")
     found = [_ONE_RANGE.fullmatch(term) for term in text.split(",", _RANGES + 1)]
+    # RFC 9110: a range that is malformed or has an unknown unit is ignored.
     if unit.strip().lower() != "bytes" or not equals:
         return None
     chosen = []

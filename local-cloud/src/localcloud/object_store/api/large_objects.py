@@ -193,6 +193,7 @@ def _md5(text: str) -> str:
 
 
 def _mark(segment: dict[str, Any]) -> str:
+    # Clients compute the ETag from the same text, which Swift's API defines.
     return f"{segment['hash']}:{segment['range']};" if "range" in segment else segment["hash"]
 
 

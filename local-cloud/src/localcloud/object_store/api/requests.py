@@ -51,6 +51,7 @@ class Requests:
         return route(method, path, handle)
 
     def _call(self, request: Request) -> Call:
+        # The decoded path does not show whether its bytes were valid UTF-8.
         raw = unquote_to_bytes(request.scope.get("raw_path") or b"")
         try:
             raw.decode()

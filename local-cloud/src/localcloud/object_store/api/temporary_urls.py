@@ -16,8 +16,10 @@ from localcloud.object_store.model.records import Records
 DIGESTS = ("sha1", "sha256", "sha512")
 METHODS = ("GET", "HEAD", "PUT", "POST", "DELETE")
 ROOT = "/v1/"
+# With these headers, an upload could make other objects of the account readable.
 FORBIDDEN_HEADERS = ("x-object-manifest", "x-symlink-target")
 _KEYS = ("temp-url-key", "temp-url-key-2")
+# A signature in hex does not name its digest, but its length does.
 _DIGEST_OF_HEX = {40: "sha1", 64: "sha256", 128: "sha512"}
 _LAST_MOMENT = 253402300799  # the end of the year 9999
 _MOMENTS = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d")

@@ -64,10 +64,12 @@ class Uploads:
         try:
             if etag and etag != received.md5:
                 raise ObjectStoreError(422)
+            # Check again: another request may have created the object during the upload.
             if fresh and self._records.object(object_id):
                 raise ObjectStoreError(412)
             unused = self._records.put_object(item)
         except BaseException:
+            # No document refers to the file, so nothing else would delete it after a cancellation.
             await self._files.remove([received.name])
             raise
         if unused is not None:
@@ -113,6 +115,7 @@ def _delete_at(headers: Mapping[str, str], now: float) -> int | None:
             raise ObjectStoreError(400, f"Non-integer {header}") from None
         if moment <= now:
             raise ObjectStoreError(400, f"{header} in past")
+        # Swift's timestamps have ten digits before the point.
         return min(moment, 9_999_999_999)
     return None
 
