@@ -285,7 +285,7 @@ def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
     found = [
         _change(_kind(kind, each), each, place)
         for kind in _KINDS
-        for each in answer["resource_changes"][kind]
+        for each in answer["resource_changes"].get(kind, ())
         if each.get("moved_from") or not (kind == "unchanged" or _only_looked_into(each))
     ]
     steps = {change.path: change.step for change in found}
