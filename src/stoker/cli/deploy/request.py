@@ -157,7 +157,7 @@ class DeployArguments(Struct, frozen=True):
     name: str | None
     converge: bool
     existing: bool
-    moves: Mapping[str, str]
+    moves: Mapping[str, str] = field(default_factory=dict)  # new names by old names
 
     @property
     def is_template_alone(self) -> bool:
