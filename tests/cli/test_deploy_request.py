@@ -36,3 +36,14 @@ def test_unusable_file_name_is_refused_with_suggestion(
         given(tmp_path / file).request()
     assert refused.value.message.startswith(f'the file\'s name, "{Path(file).stem}", cannot be')
     assert refused.value.message.endswith(f" --name {name}")
+
+
+def test_move_in_a_new_stack_is_refused(tmp_path: Path) -> None:
+    given(tmp_path / "web.yaml")
+    arguments = DeployArguments(
+        tmp_path / "web.yaml", (), {}, {}, None, converge=False, existing=False, moves={"a": "b"}
+    )
+    request = arguments.request()
+    assert request.update_body()["moves"] == {"a": "b"}
+    with pytest.raises(InputError, match="there is no stack web whose resources could be moved"):
+        request.create_body()

@@ -53,6 +53,7 @@ def test_disabled_resource_is_not_moved() -> None:
         ({"moved_from": ["old"]}, ("moved_from",), None),
         ({"moved_from": {"get_param": "p"}}, ("moved_from",), None),
         ({"moved_from": ""}, ("moved_from",), None),
+        ({"moved_from": "other/old"}, ("moved_from",), None),
     ],
 )
 def test_bad_directive_is_refused(

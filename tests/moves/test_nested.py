@@ -49,7 +49,7 @@ def test_resource_of_a_nested_stack_is_moved() -> None:
         assert await lab.status() == "UPDATE_COMPLETE"
         assert (await in_cloud(lab), len(lab.cloud.journal)) == (before, calls)
         _, rows = await below(lab, "app")
-        assert [(row.name, row.former_names) for row in rows] == [("new", ("old",))]
+        assert [(row.name, list(row.former_names)) for row in rows] == [("new", ["old"])]
 
     in_lab(story)
 

@@ -52,3 +52,6 @@ def directive_diagnostics(metadata: Any, path: Path) -> Iterator[Diagnostic]:
     if MOVED_FROM in found and moved_from(metadata) is None:
         message = f"{MOVED_FROM} is the earlier name of the resource, as text without functions"
         yield Diagnostic("bad-directive", message, (*path, KEY, MOVED_FROM))
+    elif "/" in (moved_from(metadata) or ""):
+        message = f"{MOVED_FROM} names a resource of the same stack, and none of another one"
+        yield Diagnostic("bad-directive", message, (*path, KEY, MOVED_FROM))

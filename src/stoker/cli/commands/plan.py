@@ -110,7 +110,7 @@ def _deploy(
     existing = find_stack(client, request.name)
     if existing is None:
         plan, stack_id = request.plan_of_new(client, fingerprint=fingerprint), None
-        body = {**request.body(), "stack_name": request.name}
+        body = request.create_body()
     else:
         plan = request.plan(client, existing, fingerprint=fingerprint)
         stack_id = existing.id

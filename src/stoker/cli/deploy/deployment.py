@@ -57,9 +57,7 @@ class Deployment(Struct, frozen=True):
         """Start to create or update the stack."""
         existing = self.patience.ask(partial(find_stack, self.client, request.name), first=True)
         if existing is None:
-            return self._created(
-                request, {**request.body(), **settings, "stack_name": request.name}
-            )
+            return self._created(request, {**request.create_body(), **settings})
         if (
             existing.state != "CREATE_FAILED"
         ):  # A stack that was never complete has nothing to lose.

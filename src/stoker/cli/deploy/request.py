@@ -96,8 +96,16 @@ class DeployRequest(Struct, frozen=True):
         """Return the HTTP method of an update."""
         return "PATCH" if self.existing else "PUT"
 
-    def body(self) -> dict[str, Any]:
-        """Return the body for a new stack."""
+    def create_body(self) -> dict[str, Any]:
+        """Return the body for a new stack. Raises :class:`InputError` if resources are moved."""
+        if self.moves:
+            raise InputError(
+                f"there is no stack {self.name} whose resources could be moved; check --name, or"
+                " leave --move out"
+            )
+        return {**self._body(), "stack_name": self.name}
+
+    def _body(self) -> dict[str, Any]:
         body: dict[str, Any] = {
             "template": self.sent.template,
             "files": dict(self.sent.files),
@@ -110,7 +118,7 @@ class DeployRequest(Struct, frozen=True):
     def update_body(self) -> dict[str, Any]:
         """Return the body for an existing stack."""
         chosen = {"converge": self.converge, "existing": self.existing, "moves": dict(self.moves)}
-        return {**self.body(), **{name: value for name, value in chosen.items() if value}}
+        return {**self._body(), **{name: value for name, value in chosen.items() if value}}
 
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
         """Return the changes of a deployment in a stack, and in its nested stacks."""
@@ -122,7 +130,7 @@ class DeployRequest(Struct, frozen=True):
 
     def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
         """Return the resources that a deployment would create."""
-        body = {**self.body(), "stack_name": self.name}
+        body = self.create_body()
         path = f"/stacks/preview?fingerprint={fingerprint}"
         return plan_of_create(self.send(client, "POST", path, body))
 

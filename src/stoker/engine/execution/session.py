@@ -184,14 +184,16 @@ class StackRows:
             for other in self.rows.values()
         )
 
-    def rename(self, moves: Mapping[str, str]) -> tuple[Resource, ...]:
+    async def rename(self, moves: Mapping[str, str]) -> tuple[Resource, ...]:
         """Apply moves to the rows in memory; return the rows as they were.
 
         ``moves`` has new names by present name. :meth:`restore` undoes it.
         """
         if not moves:
             return ()
-        changed = tuple(moved(self.rows.values(), moves))
+        rows = tuple(self.rows.values())
+        input_id = self.stack.input_id
+        changed = await self.ports.workers.compute(lambda: tuple(moved(rows, moves, input_id)))
         before = tuple(self.rows[row.id] for row in changed)
         self.restore(changed)
         return before

@@ -389,15 +389,15 @@ class Resource(Record, frozen=True):
     # Of a replacement: the previous ``object``, the ``reason`` of the decision, and the properties
     # in ``forcing`` that required it.
     origin: Mapping[str, Any] = field(default_factory=dict)
-    # Names before it was moved, without repetitions; the first one stays first.
-    former_names: tuple[str, ...] = ()
+    # Names before it was moved, the first one first, each with the last input that had it.
+    former_names: Mapping[str, str] = field(default_factory=dict)
     # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
 
     @property
     def first_name(self) -> str:
         """Return the name at its creation; the name of its object contains it."""
-        return self.former_names[0] if self.former_names else self.name
+        return next(iter(self.former_names), self.name)
 
 
 def is_nested(row: Resource) -> bool:

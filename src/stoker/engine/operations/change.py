@@ -19,7 +19,7 @@ from stoker.engine.execution.observe.preparation import call_about, observe, pat
 from stoker.engine.execution.session import Session
 from stoker.engine.model.accepted import changes_in
 from stoker.engine.model.kinds import Batches, ChangeRequest
-from stoker.engine.model.plans import UNOBSERVED, Definitions, NoDefinitions, Plan
+from stoker.engine.model.plans import UNOBSERVED, Change, Definitions, NoDefinitions, Plan
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource
 from stoker.engine.operations.completion import begin, cancelled, fail, succeed
 from stoker.engine.operations.desired_state import desired_state_of, restored
@@ -52,35 +52,45 @@ class StackChange(PlannedOperation):
         self._desired = await restored(self._session, self.operation, self._evaluated)
         # Plan only once. A later engine must continue the plan that was stored and shown.
         is_planned = self.operation.status is not OperationStatus.WAITING and self.operation.plan
-        moves = NO_MOVES if is_planned else self._required_moves()
+        moves = NO_MOVES
+        if not is_planned:
+            moves = await self._session.ports.workers.compute(self._required_moves)
         # Read attributes that only the new template uses. Without values, the plan would treat them
         # as unknown.
         await read_missing(self._session, self._desired, moves)
-        before = self._session.rename(moves)
+        before = await self._session.rename(moves)
         try:
-            await self._plan(is_planned=bool(is_planned))
+            await self._plan([row for row in before if row.name in moves], bool(is_planned))
         except BaseException:
             self._session.restore(before)  # the moves are committed with the plan
             raise
-        self._moved = tuple(self._session.rows[row.id] for row in before)
-        self._moves = tuple(
-            self._session.transitions.event_of(
-                replace(now, reason=f"moved from {row.name}; its object stays")
-            )
-            for row, now in zip(before, self._moved, strict=True)
-            if row.name != now.name and row.replaced_by is None
-        )
+        self._note_moves(before, moves)
 
     def _required_moves(self) -> Mapping[str, str]:
         """Return the new names of rows, by present name. Raises DiagnosticError."""
         request, current = self.operation.request, self._session.current
         assert isinstance(request, ChangeRequest)
         if self.operation.action is Action.ROLLBACK or request.restores:
-            return moves_back(self._desired, current)
+            return moves_back(self._desired, current, self.operation.input_id)
         return moves_to(self._desired, current, request.moves)
 
-    async def _plan(self, *, is_planned: bool) -> None:
-        """Read the live objects, and plan unless an earlier engine has planned already."""
+    def _note_moves(self, before: Sequence[Resource], moves: Mapping[str, str]) -> None:
+        """Prepare the rows and the events of the first commit."""
+        session = self._session
+        self._moved = tuple(session.rows[row.id] for row in before)
+        self._moves = tuple(
+            session.transitions.event_of(
+                replace(now, reason=f"moved from {row.name}; its object stays")
+            )
+            for row, now in zip(before, self._moved, strict=True)
+            if row.name in moves and row.replaced_by is None
+        )
+
+    async def _plan(self, moved: Sequence[Resource], is_planned: bool) -> None:
+        """Read the live objects, and plan unless an earlier engine has planned already.
+
+        ``moved`` are the rows that are moved, as they were.
+        """
         with patient(self._session) as ask:
             self._observed = await observe(
                 self._session, self._desired, ask, converge=self.operation.converges
@@ -91,7 +101,7 @@ class StackChange(PlannedOperation):
                 lambda: planner.plan(self._desired)
             )
             if self.operation.is_bound:
-                await self._require_allowed(self._planned)
+                await self._require_allowed(self._planned, moved)
             await self._require_accepted(planner)
 
     async def run(self) -> None:
@@ -127,16 +137,21 @@ class StackChange(PlannedOperation):
                 f" {_shortened(departures)}. Make a new plan"
             )
 
-    async def _require_allowed(self, plan: Plan) -> None:
-        """Raise ValidationError if the policy of the stack does not allow the plan."""
+    async def _require_allowed(self, plan: Plan, moved: Sequence[Resource]) -> None:
+        """Raise ValidationError if the policy of the stack does not allow the plan.
+
+        A move takes a resource out of the statements about its name, so it needs the right to
+        modify the resource of that name.
+        """
         operation = self.operation
         types = {row.name: row.type_name for row in self._session.current.values()}
 
         def denied() -> list[str]:
-            denials = (
+            denials = [
                 operation.denial(change, name, types.get(name, ""))
                 for name, change in changes_in(plan).items()
-            )
+            ]
+            denials += [operation.denial(Change.UPDATE, row.name, row.type_name) for row in moved]
             return [denial for denial in denials if denial is not None]
 
         if reasons := await self._session.ports.workers.compute(denied):

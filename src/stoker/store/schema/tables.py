@@ -183,7 +183,7 @@ resources = sa.Table(
     sa.Column("nested_id", ID),
     column("hook", Kind.JSON, server_default="{}"),
     column("origin", Kind.JSON, server_default="{}"),
-    column("former_names", Kind.LIST, server_default="[]"),
+    column("former_names", Kind.JSON, server_default="{}"),
     size(),
     sa.Index("ix_resources_sizes", "stack_id", "size"),
     _objects_index,

@@ -59,9 +59,9 @@ def _dynamic_references(value: Any, path: Path) -> Iterator[Path]:
 
 
 def _calls(value: Any, path: Path, functions: frozenset[str]) -> Iterator[tuple[str, bool, Path]]:
-    """Yield the key of each map that may be meant as a call, in the order of the text.
+    """Yield ``(key, is_alone, path)`` for each map that may be a function call, in document order.
 
-    With it, whether it is the only key of its map, and the place of the map.
+    ``is_alone`` states whether it is the map's only key; ``path`` is the path of the map.
     """
     if isinstance(value, dict):
         if len(value) == 1:

@@ -14,6 +14,7 @@ from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationE
 from stoker.kernel.json import long
 
 _LONGEST_TAG = 80
+_MOST_MOVES = 1_000
 _MOST_TAGS = 1_000  # per stack; Heat has no limit
 # Fields that can change a stack.
 _CHANGING = (
@@ -153,9 +154,13 @@ def _file(name: str, content: Any) -> str:
 
 def _moves(body: Body) -> Mapping[str, str]:
     moves = _mapping(body, "moves")
+    if len(moves) > _MOST_MOVES:
+        raise bad_request(
+            f"A request moves at most {_MOST_MOVES} resources; the template can declare more."
+        )
     for old, new in moves.items():
         if not isinstance(new, str) or not new:
-            raise bad_request(f"moves must map names to names; the one of {_quoted(old)} is not.")
+            raise bad_request(f"moves maps old names to new names; that of {_quoted(old)} is none.")
     return moves
 
 

@@ -101,8 +101,11 @@ async def preview_tree(
     """
     rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
     stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
-    moves = moves_to(evaluation, stack_rows.current, premises.moves)
-    stack_rows.rename(moves)
+    current = stack_rows.current
+    moves = await stack_rows.ports.workers.compute(
+        lambda: moves_to(evaluation, current, premises.moves)
+    )
+    await stack_rows.rename(moves)
     premises = replace(premises, moves=NO_MOVES)
     ask = ask_beside(stack_rows)
     observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)

@@ -305,7 +305,7 @@ class Store(StackReads, UserRecordReads, Protocol):
         """Return the number of resources in the live stacks of a tree, except one stack."""
 
     async def values_size(self, root_id: str, stack_id: str) -> tuple[int, int]:
-        """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
+        """Return the size in bytes of a stack's resource values, and of the rest of its tree."""
 
     async def snapshots(self, stack_id: str) -> Sequence[Snapshot]:
         """Return the snapshots of a stack, oldest first."""

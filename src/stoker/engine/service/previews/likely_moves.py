@@ -27,9 +27,10 @@ def likely_moves(gone: Iterable[Resource], added: Iterable[Resource]) -> dict[st
     for row in gone:
         if row.physical_id is not None and not row.external:
             by_type[row.type_name].append(row)
-    pairs = [(new, old) for new in added for old in by_type.get(new.type_name, ())]
-    if len(pairs) > _MOST_COMPARED:
+    candidates = [(new, by_type.get(new.type_name, ())) for new in added]
+    if sum(len(olds) for _, olds in candidates) > _MOST_COMPARED:
         return {}
+    pairs = [(new, old) for new, olds in candidates for old in olds]
     alike = [(new, old) for new, old in pairs if _look_alike(old.properties, new.properties)]
     exact = [(new, old) for new, old in alike if _differing(old.properties, new.properties) == 0]
     return _unambiguous(exact) | _unambiguous(alike)

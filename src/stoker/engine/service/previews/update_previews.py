@@ -68,29 +68,8 @@ class UpdatePreviews:
                 found += self._added(stack_rows.stack, evaluation, name, line.path)
             if line.change == "replaced" and row is not None:
                 found += await self._below_deleted(row, line.path)
-        gone = [
-            row for row in stack_rows.current.values() if row.name not in evaluation.dependencies
-        ]
-        added = [line.resource.name for line in found if line.change == "added"]
-        likely = await self._ports.workers.compute(lambda: self._likely(foreseen, gone, added))
-        found = [
-            replace(line, resembles=likely.get(line.resource.name))
-            if line.path[:-1] == above and line.change == "added"
-            else line
-            for line in found
-        ]
+        gone = _gone_rows(foreseen)
         return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
-
-    def _likely(
-        self, foreseen: PreviewedStack, gone: list[Resource], added: list[str]
-    ) -> dict[str, str]:
-        """Return the deleted resources that added ones resemble, by the name of the added."""
-        if not gone:
-            return {}
-        stack, evaluation = foreseen.stack_rows.stack, foreseen.evaluation
-        names = frozenset(evaluation.names)
-        rows = [row_to_be(self._ports, stack, evaluation, each) for each in added if each in names]
-        return likely_moves(gone, rows)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
         """Return the changes by a delete of a stack."""
@@ -104,11 +83,15 @@ class UpdatePreviews:
         differences, order = compared(foreseen, self._masking), places(foreseen.plan)
         lines = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
         where = positions_of(evaluation, lines)
+        added = {
+            name: row_to_be(self._ports, stack_rows.stack, evaluation, name)
+            for name in evaluation.names
+            if name not in stack_rows.current
+        }
+        resembled = likely_moves(_gone_rows(foreseen), added.values())
         found = {}
         for name in evaluation.names:
-            node, row = planned.get(name), stack_rows.current.get(name)
-            if row is None:
-                row = row_to_be(self._ports, stack_rows.stack, evaluation, name)
+            node, row = planned.get(name), stack_rows.current.get(name) or added[name]
             line = self._line(stack_rows.stack, row, "unchanged", Reason.SAME, above)
             if node is not None:
                 line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
@@ -119,7 +102,9 @@ class UpdatePreviews:
                 line = replace(line, inside=_inside(foreseen, name))
             if name in where:
                 line = replace(line, position=where[name])
-            found[name] = replace(line, moved_from=foreseen.moves.get(name))
+            found[name] = replace(
+                line, moved_from=foreseen.moves.get(name), resembles=resembled.get(name)
+            )
         return found
 
     def _line(
@@ -183,6 +168,12 @@ class UpdatePreviews:
         rows = await self._ports.store.resources(child.id)
         current = [below for below in rows if below.replaced_by is None]
         return await self._gone(child, current, {}, path)
+
+
+def _gone_rows(foreseen: PreviewedStack) -> list[Resource]:
+    """Return the rows of resources that the template no longer has."""
+    names = foreseen.evaluation.dependencies
+    return [row for row in foreseen.stack_rows.current.values() if row.name not in names]
 
 
 def _of_node(line: ChangeView, node: Node, place: Place | None, differs: Compared) -> ChangeView:

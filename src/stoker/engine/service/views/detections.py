@@ -93,7 +93,7 @@ class Detections:
         return found, stack.address
 
     async def latest(self, caller: Caller, address: StackAddress) -> Detection | None:
-        """Return the newest detection of a stack that compared its objects, or None."""
+        """Return a stack's newest drift detection that completed without an error, or None."""
         stack = await self._finder.at(caller, address)
         return await self._store.latest_detection(stack.id)
 

@@ -13,5 +13,5 @@ down_revision = "0028"
 
 def upgrade() -> None:
     """Add the column; no resource has been moved so far."""
-    column = sa.Column("former_names", sa.Text, nullable=False, server_default="[]")
+    column = sa.Column("former_names", sa.Text, nullable=False, server_default="{}")
     op.add_column("resources", column)
