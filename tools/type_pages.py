@@ -160,10 +160,9 @@ def _described(type_: ResourceType) -> Iterator[str]:
         extension = f", extension `{type_.extension}`" if type_.extension else ""
         facts.append(f"service `{type_.service}`{extension}")
     if isinstance(type_, Adopts):
-        facts.append(f"[found again](../lost-creates.md) by: {way(type_)}")
+        facts.append(f"recognition of a [lost create](../lost-creates.md): {way(type_)}")
     if facts:
-        text = "; ".join(facts)
-        yield f"{text[0].upper()}{text[1:]}."
+        yield " ".join(f"{fact[0].upper()}{fact[1:]}." for fact in facts)
         yield ""
     rows = [*_rows(type_.properties, "")]
     if rows:

@@ -38,7 +38,7 @@ def test_empty_key_is_refused_with_advice(key: str) -> None:
 
 
 @pytest.mark.parametrize("value", [5, ["a"], True])
-def test_an_external_id_is_text(value: Any) -> None:
+def test_external_id_that_is_no_text_is_refused(value: Any) -> None:
     assert refusal("external_id", value)[0] == "bad-shape"
 
 

@@ -181,7 +181,10 @@ class Jobs(manager.JobManager):
             await on_notification(channel="", notification={"type": "job_inserted", "job_id": 0})
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> jobs.Job | None:
-        """The next turns, if there are any and they may be taken."""
+        """Fetch the next turns, combined into one job.
+
+        Waits while this engine has no room. Returns None if the lease is lost or nothing is queued.
+        """
         while True:
             await asyncio.sleep(self._fetched_at + FETCH_EVERY - clock())
             while self._room <= 0 and self._lease.holds:

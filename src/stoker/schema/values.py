@@ -129,7 +129,7 @@ class _Checker:
 
     def _quiet_default(self, declared: Property) -> Any:
         default = declared.default
-        # a text may spell a number, and what is in lists and maps has declarations of its own
+        # A text may represent a number, and entries of lists and maps have their own declarations.
         if type(default) in _PLAIN or declared.type is Type.STRING:
             return default
         return _Checker(()).check_value(default, declared, ())

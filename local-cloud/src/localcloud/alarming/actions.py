@@ -69,7 +69,7 @@ def _without_trust(action: str) -> str:
 
 
 class Actions:
-    """Takes the actions of alarms in the background."""
+    """Runs the actions of alarms in the background."""
 
     def __init__(self, state: State, trusts: Trusts) -> None:
         self._state = state

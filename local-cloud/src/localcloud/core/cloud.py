@@ -73,7 +73,7 @@ class Cloud:
 
 
 class LazyService:
-    """A service as the application mounts it and the catalog shows it.
+    """A service, as mounted in the application and listed in the catalog.
 
     A subclass states where the service is mounted and names its modules. They are imported when a
     client first calls the service, or when the last process left work for it. A cloud starts in a
@@ -144,7 +144,7 @@ class LazyService:
         return path in self.documents or path in self.open_paths
 
     def normalize(self, path: str) -> str:
-        """Return a path below the prefix as routes have it."""
+        """Return a path below the prefix in the form of routes, without a trailing slash."""
         return without_trailing_slash(path)
 
     def has_unfinished_work(self) -> bool:

@@ -50,7 +50,7 @@ class Disturbance(Struct, frozen=True):
     service: str = ""  # type or name in the catalog; empty: every service
     method: str = ""  # empty: every method
     path: str = "*"  # a pattern of the shell for the path below the root, as `/network/v2.0/ports*`
-    body: str = ""  # a text that the body has; longer bodies than 1 MiB have none
+    body: str = ""  # text that the body contains; a body over 1 MiB counts as empty
     share: float = 1.0  # the part of these calls that is disturbed, by chance
     skip: int = 0  # this many matching calls pass first
     times: int | None = None  # this many calls are disturbed, then no more
@@ -159,7 +159,7 @@ class Disturbances:
         return len(self._active)
 
     async def control(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a call to the list: GET shows it, PUT replaces it, DELETE empties it."""
+        """Return a call to the list: GET shows it, PUT replaces it, DELETE empties it."""
         try:
             answer = await self._controlled(Request(scope, receive))
         except ApiError as error:
@@ -198,7 +198,7 @@ class Disturbances:
     async def call(
         self, app: ASGIApp, service: LazyService, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer one call through ``app``, which serves the service, as the list says."""
+        """Return one call through ``app``, which serves the service, as the list says."""
         if not self._active:
             await app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""URLs of S3, which stand for the object store of this cloud.
+"""S3 URLs, which refer to the object store of this cloud.
 
 Clients upload documents there. AWS's tools write AWS's own URL for any object store. The object of
 such a URL is searched in the project's containers; nothing else of S3 is supported here.

@@ -44,7 +44,7 @@ class Asked(Struct, frozen=True):
 
 
 class WireProtocol(Protocol):
-    """A protocol."""
+    """Parses requests and encodes responses in one of CloudWatch's wire protocols."""
 
     async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
         """Parse a request. Raises RequestError (400, 404)."""

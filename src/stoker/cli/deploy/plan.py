@@ -29,7 +29,7 @@ _SIGNS = {
 }
 # Kinds in the API; unchanged resources are shown only if they are moved.
 _KINDS = ("added", UPDATED, REPLACED, DELETED, "unchanged")
-# The API's reasons. Others add nothing to the change itself.
+# Texts for the API's reasons. A reason that is not listed only repeats the kind of change.
 _BECAUSE = {
     "deleted": "its object no longer exists",
     "drift": "its object was changed outside the stack",

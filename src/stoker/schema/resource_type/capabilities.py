@@ -136,8 +136,8 @@ class Expects(Protocol):
     def expected(self, call: Call) -> Mapping[str, Any]:
         """Return the properties that a live object should have.
 
-        These are ``call.properties`` and additions of the type, as a generated key. The generated
-        name need not be among them.
+        These are ``call.properties`` plus additions of the type, such as a generated key. A
+        generated name may be left out.
         """
 
 

@@ -20,7 +20,7 @@ class RateTracker:
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
-        # By project: its backlog, and the time when it had that.
+        # By project: its backlog, and the time at which that was computed.
         self._behind: dict[str, tuple[float, float]] = {}
 
     def of(self, project_id: str) -> float:

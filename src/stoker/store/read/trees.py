@@ -41,7 +41,7 @@ def count_resources(connection: sa.Connection, root_id: str, besides: str) -> in
 
 
 def values_size(connection: sa.Connection, root_id: str, stack_id: str) -> tuple[int, int]:
-    """Return the bytes of the values of a stack's resources, and of the rest of its tree."""
+    """Return the size in bytes of a stack's resource values, and of the rest of its tree."""
     resources = tables.resources.c
     others = _others(root_id, stack_id)
     size = sa.select(sa.func.sum(resources.size))

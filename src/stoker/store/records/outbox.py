@@ -55,7 +55,7 @@ class SqlOutbox(Reading, Outbox):
         self.wake_listeners()
 
     def wake_listeners(self) -> None:
-        """Handle messages that another process has added."""
+        """Wake the listeners, after this or another process has added messages."""
         for wake in self._listeners:
             wake()
 

@@ -43,7 +43,7 @@ def _with_usage(limits: Mapping[str, int], used: Mapping[str, int]) -> dict[str,
 
 
 async def default_quota(call: Call) -> Document:
-    """Answer the limits of projects that have none of their own."""
+    """Return the limits of projects that have none of their own."""
     return {"quota_set": {"id": _project(call), **quotas.default_limits(call.state)}}
 
 
@@ -76,7 +76,7 @@ async def delete_quota(call: Call) -> None:
 
 
 async def quota_class(call: Call) -> Document:
-    """Answer the limits of a class of projects; there is one, ``default``."""
+    """Return the limits of a class of projects; there is one, ``default``."""
     name = call.argument("name")
     return {"quota_class_set": {"id": name, **quotas.default_limits(call.state)}}
 
@@ -113,12 +113,12 @@ async def limits(call: Call) -> Document:
 
 
 async def zones(call: Call) -> Document:
-    """Answer the availability zones."""
+    """Return the availability zones."""
     return {"availabilityZoneInfo": [{"zoneName": ZONE, "zoneState": {"available": True}}]}
 
 
 async def services(call: Call) -> Document:
-    """Answer the parts of the service."""
+    """Return the parts of the service."""
     hosts = {"cinder-volume": HOST.partition("#")[0]}
     return {
         "services": [

@@ -12,13 +12,13 @@ from localcloud.web.http import BadRequestError, ConflictError
 
 
 async def listed(call: Call) -> Document:
-    """Answer the attachments of the project."""
+    """Return the attachments of the project."""
     found, more = call.paged(_mine(call), "/attachments", "attachments")
     return {"attachments": [views.brief_attachment(each) for each in found], **more}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the attachments of the project with details."""
+    """Return the attachments of the project with details."""
     found, more = call.paged(_mine(call), "/attachments/detail", "attachments")
     return {"attachments": [views.attachment(each) for each in found], **more}
 
@@ -30,7 +30,7 @@ def _mine(call: Call) -> list[Document]:
 
 
 async def show(call: Call, attachment: Document) -> Document:
-    """Answer one attachment."""
+    """Return one attachment."""
     return {"attachment": views.attachment(attachment)}
 
 

@@ -21,20 +21,20 @@ _FIELDS = (
 
 
 async def listed(call: Call) -> Document:
-    """Answer the backups of the project."""
+    """Return the backups of the project."""
     found, more = call.paged(call.mine(call.state.backups.values()), "/backups", "backups")
     return {"backups": [views.brief(call, each, "backups") for each in found], **more}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the backups of the project with details."""
+    """Return the backups of the project with details."""
     mine = call.mine(call.state.backups.values())
     found, more = call.paged(mine, "/backups/detail", "backups")
     return {"backups": [views.backup(call, each) for each in found], **more}
 
 
 async def show(call: Call, backup: Document) -> Document:
-    """Answer one backup."""
+    """Return one backup."""
     return {"backup": views.backup(call, backup)}
 
 

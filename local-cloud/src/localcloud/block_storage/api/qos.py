@@ -26,14 +26,14 @@ def _view(found: Document) -> Document:
 
 
 async def listed(call: Call) -> Document:
-    """Answer all QoS specs; narrowed by name there are none, as in Cinder."""
+    """Return all QoS specs; narrowed by name there are none, as in Cinder."""
     every = [] if call.query("name") is not None else list(call.state.qos.values())[::-1]
     found, more = call.paged(every, "/qos-specs", "qos_specs")
     return {"qos_specs": [_view(each) for each in found], **more}
 
 
 async def show(call: Call) -> Document:
-    """Answer one."""
+    """Return one."""
     found = _found(call)
     return {"qos_specs": _view(found), "links": call.links(f"/qos-specs/{found['id']}")}
 
@@ -101,7 +101,7 @@ def _types(call: Call, qos_id: str) -> list[Document]:
 
 
 async def associations(call: Call) -> Document:
-    """Answer the types that have these QoS specs."""
+    """Return the types that have these QoS specs."""
     return {
         "qos_associations": [
             {"association_type": "volume_type", "name": kind["name"], "id": kind["id"]}

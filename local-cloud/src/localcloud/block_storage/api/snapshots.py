@@ -18,20 +18,20 @@ _STATES = ("creating", "available", "deleting", "error", "error_deleting")
 
 
 async def listed(call: Call) -> Document:
-    """Answer the snapshots of the project."""
+    """Return the snapshots of the project."""
     found, more = call.paged(call.mine(call.state.snapshots.values()), "/snapshots", "snapshots")
     return {"snapshots": [views.snapshot(call, each) for each in found], **more}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the snapshots of the project with details."""
+    """Return the snapshots of the project with details."""
     mine = call.mine(call.state.snapshots.values())
     found, more = call.paged(mine, "/snapshots/detail", "snapshots")
     return {"snapshots": [views.whole_snapshot(call, each) for each in found], **more}
 
 
 async def show(call: Call, snapshot: Document) -> Document:
-    """Answer one snapshot."""
+    """Return one snapshot."""
     return {"snapshot": views.whole_snapshot(call, snapshot)}
 
 

@@ -32,7 +32,7 @@ def _view(call: Call, kind: Document) -> Document:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the types that the caller may use."""
+    """Return the types that the caller may use."""
     asked = call.query("is_public")
     found = [kind for kind in call.state.types.values() if volume_types.sees(call.context, kind)]
     if call.context.is_admin:
@@ -45,7 +45,7 @@ async def listed(call: Call) -> Document:
 
 
 async def show(call: Call, kind: Document) -> Document:
-    """Answer one type."""
+    """Return one type."""
     view = _view(call, kind)
     if call.context.is_admin:
         view["qos_specs_id"] = kind["qos_specs_id"]
@@ -53,7 +53,7 @@ async def show(call: Call, kind: Document) -> Document:
 
 
 async def default(call: Call) -> Document:
-    """Answer the type of volumes that ask for none."""
+    """Return the type of volumes that ask for none."""
     kind = volume_types.chosen(call.state, call.context, None)
     if kind is None:
         raise NotFoundError("Default volume type can not be found.")
@@ -119,7 +119,7 @@ async def delete(call: Call, kind: Document) -> None:
 
 
 async def specs(call: Call, kind: Document) -> Document:
-    """Answer the extra specs of a type."""
+    """Return the extra specs of a type."""
     return {"extra_specs": _view(call, kind)["extra_specs"]}
 
 
@@ -131,7 +131,7 @@ async def add_specs(call: Call, kind: Document) -> Document:
 
 
 async def spec(call: Call, kind: Document) -> Document:
-    """Answer one extra spec."""
+    """Return one extra spec."""
     key = _known(call, kind)
     return {key: kind["extra_specs"][key]}
 
@@ -160,7 +160,7 @@ def _known(call: Call, kind: Document) -> str:
 
 
 async def encryption(call: Call, kind: Document) -> Document:
-    """Answer how volumes of a type are encrypted; nothing where they are not."""
+    """Return the encryption of volumes of a type; nothing if they are not encrypted."""
     settings = kind["encryption"]
     return {**settings, "created_at": moment(settings["created_at"])} if settings else {}
 
@@ -224,7 +224,7 @@ async def delete_encryption(call: Call, kind: Document) -> None:
 
 
 async def access(call: Call, kind: Document) -> Document:
-    """Answer the projects that may use a private type."""
+    """Return the projects that may use a private type."""
     if kind["is_public"]:
         raise NotFoundError("Access list not available for public volume types.")
     return {

@@ -21,13 +21,13 @@ _DELETABLE = frozenset(
 
 
 async def listed(call: Call) -> Document:
-    """Answer the volumes of the project."""
+    """Return the volumes of the project."""
     found, more = call.paged(call.mine(_asked(call)), "/volumes", "volumes")
     return {"volumes": [views.brief(call, each, "volumes") for each in found], **more}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the volumes of the project with details."""
+    """Return the volumes of the project with details."""
     found, more = call.paged(call.mine(_asked(call)), "/volumes/detail", "volumes")
     return {"volumes": [views.volume(call, each) for each in found], **more}
 
@@ -55,7 +55,7 @@ def _plain(text: str) -> str:
 
 
 async def summary(call: Call) -> Document:
-    """Answer how many volumes the project has."""
+    """Return the number of the project's volumes."""
     found = call.mine(call.state.volumes.values())
     totals: Document = {
         "total_size": sum(each["size"] for each in found),
@@ -72,7 +72,7 @@ async def summary(call: Call) -> Document:
 
 
 async def show(call: Call, volume: Document) -> Document:
-    """Answer one volume."""
+    """Return one volume."""
     return {"volume": views.volume(call, volume)}
 
 
@@ -159,7 +159,7 @@ def remove(call: Call, collection: Any, object_id: str) -> None:
 
 
 async def encryption(call: Call, volume: Document) -> Document:
-    """Answer how a volume is encrypted."""
+    """Return the encryption of a volume."""
     kind = call.state.types.get(volume["volume_type_id"] or "")
     settings = (kind or {}).get("encryption") if volume["encrypted"] else None
     names = ("provider", "cipher", "key_size", "control_location")
@@ -167,12 +167,12 @@ async def encryption(call: Call, volume: Document) -> Document:
 
 
 async def metadata(call: Call, found: Document) -> Document:
-    """Answer the metadata of a volume or snapshot."""
+    """Return the metadata of a volume or snapshot."""
     return {"metadata": found["metadata"]}
 
 
 async def metadatum(call: Call, found: Document) -> Document:
-    """Answer one entry of the metadata of a volume or snapshot."""
+    """Return one entry of the metadata of a volume or snapshot."""
     key = call.argument("key")
     _known(found, key)
     return {"meta": {key: found["metadata"][key]}}

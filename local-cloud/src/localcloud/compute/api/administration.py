@@ -19,7 +19,7 @@ _COMPUTE = "nova-compute"
 
 
 async def list_zones(call: Call) -> Document:
-    """Answer the availability zones."""
+    """Return the availability zones."""
     return {"availabilityZoneInfo": [_zone(z, None) for z in hosts.zones(call.state)]}
 
 
@@ -28,7 +28,7 @@ def _zone(name: str, known: dict[str, Any] | None) -> Document:
 
 
 async def list_zones_detailed(call: Call) -> Document:
-    """Answer the availability zones with hosts and services, the internal one included."""
+    """Return the availability zones with hosts and services, the internal one included."""
     zones: dict[str, dict[str, Any]] = {}
     for service in call.state.services.values():
         up = {
@@ -65,7 +65,7 @@ def _service(call: Call, service: Document) -> Document:
 
 
 async def list_services(call: Call) -> Document:
-    """Answer the services."""
+    """Return the services."""
     found = list(call.state.services.values())
     for field in ("host", "binary"):
         asked = call.query(field)
@@ -211,7 +211,7 @@ def _listed(call: Call, shape: Callable[[Call, str], Document], path: str) -> Do
 
 
 async def list_hypervisors(call: Call) -> Document:
-    """Answer the hosts."""
+    """Return the hosts."""
     return _listed(call, _brief, "/os-hypervisors")
 
 
@@ -229,20 +229,20 @@ def _hypervisor(call: Call) -> str:
 
 
 async def show_hypervisor(call: Call) -> Document:
-    """Answer one host."""
+    """Return one host."""
     host = _hypervisor(call)
     view = _detailed(call, host)
     return {"hypervisor": _with_servers(call, view, host) if _servers_too(call) else view}
 
 
 async def show_uptime(call: Call) -> Document:
-    """Answer how long the machine has been up."""
+    """Return the uptime of the machine."""
     host = _hypervisor(call)
     return {"hypervisor": {**_brief(call, host), "uptime": _uptime()}}
 
 
 async def show_statistics(call: Call) -> Document:
-    """Answer the sums over all hosts."""
+    """Return the sums over all hosts."""
     sums = {"count": len(hosts.HOSTS), **_sums(call, hosts.HOSTS)}
     return {"hypervisor_statistics": sums}
 

@@ -47,7 +47,7 @@ def _zone(body: dict[str, Any], metadata: dict[str, str]) -> dict[str, str]:
 
 
 async def list_aggregates(call: Call) -> Document:
-    """Answer the aggregates."""
+    """Return the aggregates."""
     return {"aggregates": [_view(call, a) for a in call.state.aggregates.values()]}
 
 
@@ -74,7 +74,7 @@ async def create_aggregate(call: Call) -> Document:
 
 
 async def show_aggregate(call: Call, aggregate: Document) -> Document:
-    """Answer one aggregate."""
+    """Return one aggregate."""
     return {"aggregate": _view(call, aggregate)}
 
 

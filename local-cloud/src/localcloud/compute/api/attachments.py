@@ -31,13 +31,13 @@ def _interface(call: Call, server: Document, port: Document) -> Document:
 
 
 async def list_interfaces(call: Call, server: Document) -> Document:
-    """Answer the ports of a server."""
+    """Return the ports of a server."""
     ports = call.plugs.documents(server["id"])
     return {"interfaceAttachments": [_interface(call, server, p) for p in ports]}
 
 
 async def show_interface(call: Call, server: Document) -> Document:
-    """Answer one port of a server."""
+    """Return one port of a server."""
     port = call.plugs.port(server["id"], call.argument("port_id"))
     return {"interfaceAttachment": _interface(call, server, port)}
 
@@ -115,13 +115,13 @@ def _attachment(call: Call, server: Document, attached: Document) -> Document:
 
 
 async def list_volumes(call: Call, server: Document) -> Document:
-    """Answer the volumes of a server."""
+    """Return the volumes of a server."""
     found = call.volumes.attachments(server["id"])
     return {"volumeAttachments": [_attachment(call, server, each) for each in found]}
 
 
 async def show_volume(call: Call, server: Document) -> Document:
-    """Answer one volume of a server; one that is on its way is waited for a moment."""
+    """Return one volume of a server; one that is on its way is waited for a moment."""
     volume_id = call.argument("volume_id")
     await call.tools.volumes.tools.work.soon(volume_id)
     attached = call.volumes.attachment(server["id"], volume_id)

@@ -58,20 +58,20 @@ def _requested(call: Call) -> list[Document]:
 
 
 async def list_flavors(call: Call) -> Document:
-    """Answer the ids and names of the flavors."""
+    """Return the ids and names of the flavors."""
     flavors, more = call.paged(_requested(call), "flavors_links", "/flavors")
     names = ("id", "name", "links", "description")
     return {"flavors": [fields(_view(call, f), names) for f in flavors], **more}
 
 
 async def list_detailed(call: Call) -> Document:
-    """Answer the flavors as a whole."""
+    """Return the flavors as a whole."""
     flavors, more = call.paged(_requested(call), "flavors_links", "/flavors/detail")
     return {"flavors": [_view(call, f) for f in flavors], **more}
 
 
 async def show_flavor(call: Call, flavor: Document) -> Document:
-    """Answer one flavor."""
+    """Return one flavor."""
     return {"flavor": _view(call, flavor)}
 
 
@@ -124,7 +124,7 @@ async def delete_flavor(call: Call, flavor: Document) -> None:
 
 
 async def list_access(call: Call, flavor: Document) -> Document:
-    """Answer the projects that may use a private flavor."""
+    """Return the projects that may use a private flavor."""
     if flavor["is_public"]:
         raise NotFoundError("Access list not available for public flavors.")
     return {"flavor_access": _access_view(flavor)}
@@ -157,7 +157,7 @@ async def act_on_flavor(call: Call, flavor: Document) -> Document:
 
 
 async def list_specs(call: Call, flavor: Document) -> Document:
-    """Answer the extra specs."""
+    """Return the extra specs."""
     return {"extra_specs": flavor["extra_specs"]}
 
 
@@ -186,7 +186,7 @@ def _spec(flavor: Document, key: str) -> str:
 
 
 async def show_spec(call: Call, flavor: Document) -> Document:
-    """Answer one extra spec."""
+    """Return one extra spec."""
     key = call.argument("key")
     return {key: _spec(flavor, key)}
 

@@ -35,7 +35,7 @@ def _view(call: Call, action: Document) -> Document:
 
 
 async def list_actions(call: Call) -> Document:
-    """Answer the actions, the newest first."""
+    """Return the actions, the newest first."""
     found = _actions(call)
     more: dict[str, Any] = {}
     if call.version.since(58):
@@ -66,7 +66,7 @@ def _event(call: Call, event: Document, project_id: str) -> Document:
 
 
 async def show_action(call: Call) -> Document:
-    """Answer one action with its events."""
+    """Return one action with its events."""
     request_id = call.argument("request_id")
     for action in _actions(call):
         if action["request_id"] == request_id:

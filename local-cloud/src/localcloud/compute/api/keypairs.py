@@ -32,7 +32,7 @@ def _brief(call: Call, keypair: Document) -> Document:
 
 
 async def list_keypairs(call: Call) -> Document:
-    """Answer the key pairs of a user."""
+    """Return the key pairs of a user."""
     user = _user(call, call.query("user_id"))
     found = sorted(call.state.keypairs.find(user_id=user), key=lambda k: str(k["name"]))
     more: dict[str, Any] = {}
@@ -44,7 +44,7 @@ async def list_keypairs(call: Call) -> Document:
 
 
 async def show_keypair(call: Call) -> Document:
-    """Answer one key pair."""
+    """Return one key pair."""
     user = _user(call, call.query("user_id"))
     keypair = find(call.state, user, call.argument("name"))
     view = {

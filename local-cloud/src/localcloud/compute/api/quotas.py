@@ -37,14 +37,14 @@ def _project(call: Call) -> str:
 
 
 async def show_quota(call: Call) -> Document:
-    """Answer the limits of a project."""
+    """Return the limits of a project."""
     project = _project(call)
     found = _shown(quotas.limits(call.state, project), call.version)
     return {"quota_set": {"id": project, **found}}
 
 
 async def show_defaults(call: Call) -> Document:
-    """Answer the limits of projects that have none of their own."""
+    """Return the default limits."""
     found = _shown(quotas.defaults(call.state), call.version)
     return {"quota_set": {"id": call.argument("project_id"), **found}}
 
@@ -99,7 +99,7 @@ def _class_view(call: Call) -> dict[str, Any]:
 
 
 async def show_class(call: Call) -> Document:
-    """Answer the limits of a class; ``default`` is the one that counts."""
+    """Return the limits of a class; ``default`` is the one that counts."""
     name = call.argument("class_name")
     return {"quota_class_set": {"id": name, **_class_view(call)}}
 
@@ -114,7 +114,7 @@ async def update_class(call: Call) -> Document:
 
 
 async def show_limits(call: Call) -> Document:
-    """Answer limits and usage of the caller's project, in the words of the limits API."""
+    """Return limits and usage of the caller's project, in the words of the limits API."""
     project = call.context.require_project()
     asked = call.query("tenant_id")
     if asked is not None and asked != project:

@@ -105,7 +105,7 @@ async def unlock(call: Call, server: Document, arguments: dict[str, Any]) -> Non
 
 
 async def console_output(call: Call, server: Document, arguments: dict[str, Any]) -> Answer:
-    """Answer the last lines of the console log."""
+    """Return the last lines of the console log."""
     length = arguments.get("length")
     if length is not None:
         length = fields.integer(arguments, "length", least=-1)

@@ -24,7 +24,7 @@ def _put_metadata(call: Call, server: Document, metadata: dict[str, str]) -> Non
 
 
 async def list_metadata(call: Call, server: Document) -> Document:
-    """Answer all items."""
+    """Return all items."""
     return {"metadata": server["metadata"]}
 
 
@@ -50,7 +50,7 @@ def _item(call: Call, server: Document) -> str:
 
 
 async def show_item(call: Call, server: Document) -> Document:
-    """Answer one item."""
+    """Return one item."""
     return {"meta": {call.argument("key"): _item(call, server)}}
 
 
@@ -71,7 +71,7 @@ async def delete_item(call: Call, server: Document) -> None:
 
 
 async def list_tags(call: Call, server: Document) -> Document:
-    """Answer all tags."""
+    """Return all tags."""
     return {"tags": server["tags"]}
 
 
@@ -95,7 +95,7 @@ def _require_tag(call: Call, server: Document) -> str:
 
 
 async def check_tag(call: Call, server: Document) -> None:
-    """Answer whether the server has a tag."""
+    """Respond with 204 if the server has a tag, and with 404 otherwise."""
     _require_tag(call, server)
 
 
@@ -118,7 +118,7 @@ async def delete_tag(call: Call, server: Document) -> None:
 
 
 async def list_security_groups(call: Call, server: Document) -> Document:
-    """Answer the security groups of the server's ports."""
+    """Return the security groups of the server's ports."""
     found = call.plugs.network.security_groups(server["id"])
     fields = ("id", "name", "description")
     groups = [

@@ -22,7 +22,7 @@ def _view(call: Call, group: Document) -> Document:
 
 
 async def list_groups(call: Call) -> Document:
-    """Answer the project's groups; all of them to an administrator who asks for that."""
+    """Return the project's groups; all of them to an administrator who asks for that."""
     state = call.state
     if call.flag("all_projects") and call.context.is_admin:
         found = list(state.groups.values())
@@ -38,7 +38,7 @@ async def list_groups(call: Call) -> Document:
 
 
 async def show_group(call: Call, group: Document) -> Document:
-    """Answer one group."""
+    """Return one group."""
     return {"server_group": _view(call, group)}
 
 

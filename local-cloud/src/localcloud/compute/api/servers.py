@@ -46,13 +46,13 @@ def begin(call: Call, server: Document, action: str, **changes: Any) -> Document
 
 
 async def list_servers(call: Call) -> Document:
-    """Answer ids and names."""
+    """Return ids and names."""
     found, more = call.paged(server_filters.requested(call), "servers_links", "/servers", "desc")
     return {"servers": [server_views.brief(call, s) for s in found], **more}
 
 
 async def list_detailed(call: Call) -> Document:
-    """Answer servers as a whole."""
+    """Return servers as a whole."""
     found, more = call.paged(
         server_filters.requested(call), "servers_links", "/servers/detail", "desc"
     )
@@ -106,14 +106,14 @@ def require_present(server: Document) -> None:
 
 
 async def show_addresses(call: Call, server: Document) -> Document:
-    """Answer the addresses by network."""
+    """Return the addresses by network."""
     network = call.plugs.network
     found = network.addresses(server["id"])
     return {"addresses": {n: _plain(a) for n, a in found.items()}}
 
 
 async def show_network_addresses(call: Call, server: Document) -> Document:
-    """Answer the addresses in one network."""
+    """Return the addresses in one network."""
     name = call.argument("network")
     found = call.plugs.network.addresses(server["id"])
     if name not in found:

@@ -20,7 +20,7 @@ from localcloud.fabric.isolation import kernel
 from localcloud.fabric.isolation.kernel import Clone
 
 COUNT = 65536  # ids of a server at most
-# Where container managers take ranges of ids from, beyond what accounts have.
+# Range from which container managers allocate ids, above those of user accounts.
 _RANGES = range(0x80000, 0x6FFF0000, COUNT)
 _NOBODY = 65534
 _HALF = 32768

@@ -1,11 +1,11 @@
-"""Floating addresses on the host: a listener for each port on which a server listens.
+"""Floating addresses on the host: one listener for each port that a server listens on.
 
-A server's listening TCP ports are read from its table of sockets while it has a floating address.
-This happens ten times a second for few servers. For many, a read takes about a millisecond, so the
-reads at rest are limited to a twentieth of one processor. The table is also read when the server
-calls a service of the host, which may be its report that it can be reached. A port that its
-security groups close has no listener, so that connections of the host are refused immediately;
-those to open ports go through the server's packet filter like any other traffic.
+While a server has a floating address, its listening TCP ports are read from its socket table, ten
+times a second if there are few servers. A read takes about a millisecond with many servers, so idle
+polling is limited to a twentieth of one processor. The table is also read when the server calls a
+service of the host, because that call may report that the server is ready. A port closed by
+security groups has no listener, so connections from the host are refused immediately. Connections
+to open ports pass through the server's packet filter like any other traffic.
 """
 
 import asyncio
@@ -98,12 +98,15 @@ class _Bound:
     listeners: dict[int, tuple[relays.Listener, Forwarding]] = field(default_factory=dict)
     refused: set[int] = field(default_factory=set)
     looked_at: float = 0.0
-    # No look for the server's sake before then: it may ask as often as it likes.
+    # Earliest time of the next poll at the server's request, which may come as often as it likes.
     rests_until: float = 0.0
 
 
 def _open_listener(address: str, port: int) -> socket.socket | None:
-    """Listen on the port, or the next free one from ``port + 8000``; None without such address."""
+    """Return a socket that listens on the port, or on the next free one from ``port + 8000``.
+
+    None if the host does not have the address, or no port is free.
+    """
     candidates = [port]
     candidates += range(port + PRIVILEGED_OFFSET, min(port + PRIVILEGED_OFFSET + 100, 65536))
     for candidate in candidates:

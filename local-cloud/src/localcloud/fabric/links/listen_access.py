@@ -11,7 +11,7 @@ _BACKLOG = 1024
 def make_socket(door: ListenAccess, address: str) -> socket.socket:
     """Return a socket that does not block, in the namespace that this process is in."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # Named: asyncio sends small pieces immediately on sockets that are marked as TCP.
+    # Name the protocol: asyncio sets TCP_NODELAY only on sockets whose protocol is IPPROTO_TCP.
     kind, protocol = socket.SOCK_STREAM, socket.IPPROTO_TCP
     if door in (ListenAccess.RECEIVE, ListenAccess.SEND):
         kind, protocol = socket.SOCK_DGRAM, socket.IPPROTO_UDP

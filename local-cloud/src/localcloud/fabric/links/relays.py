@@ -213,7 +213,7 @@ def _head(answer: Answer) -> bytes:
 
 
 async def serve_metadata(server: Server, near: Streams) -> None:
-    """Answer one HTTP request with the metadata of the server that owns the socket."""
+    """Return one HTTP request with the metadata of the server that owns the socket."""
     reader, writer = near
     try:
         async with asyncio.timeout(_REQUEST_SECONDS):
@@ -284,7 +284,7 @@ class Listener:
         task.add_done_callback(self._connections.discard)
 
     def _pause(self) -> None:
-        # Too many open files: what waits is taken when some have been closed.
+        # Too many open files: stop accepting. Pending connections stay in the backlog.
         self._loop.remove_reader(self._socket.fileno())
         self._loop.call_later(_ACCEPT_PAUSE_SECONDS, self._resume)
 

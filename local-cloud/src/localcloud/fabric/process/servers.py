@@ -255,7 +255,7 @@ class Servers:
         self.forwards.server_ended(booted.server.id)
 
     async def _serve(self, booted: _Booted, near: relays.Streams) -> None:
-        """Serve a connection that the server made, by where it was meant to go."""
+        """Route an outgoing connection of a server by its original destination."""
         connection: socket.socket = near[1].get_extra_info("socket")
         target = relays.original_destination(connection)
         if target == METADATA:

@@ -8,7 +8,7 @@ from localcloud.guest.cloud_init.instance import Instance
 from localcloud.guest.cloud_init.scripts import run_program, say
 
 _FSTAB = Path("/etc/fstab")
-# Type, options and the two numbers of an entry that does not say them.
+# Defaults for the type, options, dump and pass fields of an entry.
 _NOT_GIVEN = ("auto", "defaults,nofail,_netdev", "0", "2")
 _DISK = re.compile(r"vd[a-z]")
 # cloud-init marks its lines in /etc/fstab with this option.

@@ -48,7 +48,7 @@ class Call(ApiCall[LoadBalancingService], frozen=True):
         return found[name]
 
     def one(self, name: str, document: Document) -> Document:
-        """Answer an object, or the fields of it that the query names."""
+        """Return an object, or the fields of it that the query names."""
         return {name: fields(document, self._names())}
 
     def _names(self) -> list[str]:
@@ -56,7 +56,7 @@ class Call(ApiCall[LoadBalancingService], frozen=True):
         return [name for text in asked for name in text.split(",") if name]
 
     def listed(self, kind: Kind, shown: Iterable[Document]) -> Document:
-        """Answer those objects for which the query asks, one page of them."""
+        """Return those objects for which the query asks, one page of them."""
         query = self.request.query_params
         filters = [(key, value) for key, value in query.multi_items() if key not in _CONTROL]
         found = [each for each in shown if all(_passes(each, *pair) for pair in filters)]

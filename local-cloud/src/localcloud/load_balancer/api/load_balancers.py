@@ -26,7 +26,7 @@ async def _found(call: Call) -> Document:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the load balancers of the project, or of all for an administrator."""
+    """Return the load balancers of the project, or of all for an administrator."""
     found = call.state.of(LOAD_BALANCER).values()
     who = call.context
     mine = (each for each in found if who.is_admin or each["project_id"] == who.project_id)
@@ -35,7 +35,7 @@ async def listed(call: Call) -> Document:
 
 
 async def show(call: Call) -> Document:
-    """Answer one."""
+    """Return one."""
     found = await _found(call)
     return call.one("loadbalancer", views.shown(call.service, LOAD_BALANCER, found))
 
@@ -112,7 +112,7 @@ async def delete(call: Call) -> None:
 
 
 async def status(call: Call) -> Document:
-    """Answer the statuses of a load balancer and its parts."""
+    """Return the statuses of a load balancer and its parts."""
     return {"statuses": {"loadbalancer": views.statuses(call.service, await _found(call))}}
 
 

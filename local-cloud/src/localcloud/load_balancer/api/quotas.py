@@ -26,7 +26,7 @@ def _project(call: Call) -> str:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the quotas that differ from the default ones."""
+    """Return the quotas that differ from the default ones."""
     who = call.context
     found = [
         {"project_id": own["id"], **_shown(quotas.limits(call.state, own["id"]))}
@@ -37,12 +37,12 @@ async def listed(call: Call) -> Document:
 
 
 async def show(call: Call) -> Document:
-    """Answer the quotas of a project."""
+    """Return the quotas of a project."""
     return {"quota": _shown(quotas.limits(call.state, _project(call)))}
 
 
 async def defaults(call: Call) -> Document:
-    """Answer the quotas of projects that have none of their own."""
+    """Return the quotas of projects that have none of their own."""
     return {"quota": _shown(quotas.DEFAULTS)}
 
 

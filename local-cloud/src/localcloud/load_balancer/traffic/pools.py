@@ -29,7 +29,10 @@ class Pool:
         self._remembered: OrderedDict[str, str] = OrderedDict()
 
     def update(self, document: Document, members: Sequence[Document], monitored: bool) -> None:
-        """Apply the documents. Members that stay keep their state."""
+        """Update the pool and its members.
+
+        Remaining members keep their state; without a monitor, their health becomes unknown.
+        """
         self.document = document
         self.monitored = monitored
         known = self.members

@@ -89,13 +89,13 @@ def known(call: Call, subject: Document, given: Document) -> Document:
 
 
 def listed_by_action(call: Call, share: Document, given: Document) -> Answer:
-    """Answer the rules of a share, as until version 2.45."""
+    """Return the rules of a share, as until version 2.45."""
     rules = call.state.rules.find(owner_id=share["id"])
     return {"access_list": [views.rule(call, rule, with_share=False) for rule in rules]}
 
 
 async def listed(call: Call) -> Document:
-    """Answer the rules of a share."""
+    """Return the rules of a share."""
     share_id = call.query("share_id")
     if not share_id:
         raise BadRequestError("The field 'share_id' has to be specified.")
@@ -117,7 +117,7 @@ def _rule(call: Call) -> tuple[Document, Document]:
 
 
 async def show(call: Call) -> Document:
-    """Answer one rule."""
+    """Return one rule."""
     rule, share = _rule(call)
     await call.tools.work.soon(share["id"])
     return {"access": views.rule(call, call.state.rules.get(rule["id"]) or rule)}

@@ -45,7 +45,7 @@ def _shown(call: Call, values: Document, type_id: str | None = None) -> Document
 
 
 async def quota(call: Call) -> Document:
-    """Answer the limits of a project."""
+    """Return the limits of a project."""
     project, type_id = _project(call), _type_id(call)
     limits = quotas.limits(call.state, project, type_id)
     return {"quota_set": {"id": project, **_shown(call, limits, type_id)}}
@@ -61,7 +61,7 @@ async def quota_details(call: Call) -> Document:
 
 
 async def default_quota(call: Call) -> Document:
-    """Answer the limits of projects that have none of their own."""
+    """Return the limits of projects that have none of their own."""
     limits = quotas.default_limits(call.state)
     return {"quota_set": {"id": _project(call), **_shown(call, limits)}}
 
@@ -107,7 +107,7 @@ async def delete_quota(call: Call) -> None:
 
 
 async def quota_class(call: Call) -> Document:
-    """Answer the limits of a class of projects; there is one, ``default``."""
+    """Return the limits of a class of projects; there is one, ``default``."""
     limits = quotas.default_limits(call.state)
     return {"quota_class_set": {"id": call.argument("name"), **_shown(call, limits)}}
 
@@ -148,7 +148,7 @@ async def limits(call: Call) -> Document:
 
 
 async def zones(call: Call) -> Document:
-    """Answer the availability zones."""
+    """Return the availability zones."""
     zone = {
         "id": _ZONE_ID,
         "name": ZONE,
@@ -181,7 +181,7 @@ def _service(call: Call, number: int, binary: str, host: str) -> Document:
 
 
 async def services(call: Call) -> Document:
-    """Answer the parts of the service."""
+    """Return the parts of the service."""
     known = [_service(call, n, *part) for n, part in enumerate(_BINARIES, start=1)]
     return {"services": call.narrowed(known, "binary", "host", "zone", "status", "state")}
 
@@ -230,7 +230,7 @@ def _pool(call: Call, host: str, *, detailed: bool) -> Document:
 
 
 async def pools(call: Call) -> Document:
-    """Answer the back ends, with the room on this machine where details are asked for."""
+    """Return the back ends, with the room on this machine where details are asked for."""
     detailed = call.request.url.path.endswith("/detail")
     known = [_pool(call, host, detailed=detailed) for host in (HOST, SERVERS_HOST)]
     return {"pools": call.narrowed(known, "host", "backend", "pool")}
@@ -261,7 +261,7 @@ async def messages(call: Call) -> Document:
 
 
 async def message(call: Call, subject: Document) -> Document:
-    """Answer one message."""
+    """Return one message."""
     return {"message": _message(call, subject)}
 
 

@@ -57,7 +57,7 @@ def _view(call: Call, lock: Document) -> Document:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the locks of the project."""
+    """Return the locks of the project."""
     names = ("resource_id", "resource_type", "resource_action", "user_id", "lock_context")
     known = call.narrowed(call.mine(call.state.locks.values()), *names, "lock_reason")
     chosen, more = call.page(known, "/resource-locks", ("created_at", "updated_at", *names))
@@ -65,7 +65,7 @@ async def listed(call: Call) -> Document:
 
 
 async def show(call: Call, lock: Document) -> Document:
-    """Answer one lock."""
+    """Return one lock."""
     return {"resource_lock": _view(call, lock)}
 
 

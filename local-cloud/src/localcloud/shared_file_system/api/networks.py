@@ -81,19 +81,19 @@ def _asked(call: Call) -> list[Document]:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the share networks of the project."""
+    """Return the share networks of the project."""
     chosen, _ = call.page(_asked(call), "/share-networks", ("name", "created_at"))
     return {"share_networks": [{"id": each["id"], "name": each["name"]} for each in chosen]}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the share networks of the project with details."""
+    """Return the share networks of the project with details."""
     chosen, _ = call.page(_asked(call), "/share-networks", ("name", "created_at"))
     return {"share_networks": [_view(call, each) for each in chosen]}
 
 
 async def show(call: Call, network: Document) -> Document:
-    """Answer one share network."""
+    """Return one share network."""
     return {"share_network": _view(call, network)}
 
 
@@ -234,7 +234,7 @@ async def act(call: Call, network: Document) -> Answer:
 
 
 async def subnets(call: Call, network: Document) -> Document:
-    """Answer the subnets of a share network."""
+    """Return the subnets of a share network."""
     known = _subnets(call, network)
     return {"share_network_subnets": [_subnet_view(call, network, each) for each in known]}
 
@@ -262,7 +262,7 @@ def _subnet(call: Call, network: Document) -> Document:
 
 
 async def show_subnet(call: Call, network: Document) -> Document:
-    """Answer one subnet."""
+    """Return one subnet."""
     return {"share_network_subnet": _subnet_view(call, network, _subnet(call, network))}
 
 
@@ -311,14 +311,14 @@ def _details(server: Document) -> dict[str, Any]:
 
 
 async def servers(call: Call) -> Document:
-    """Answer the servers of shares."""
+    """Return the servers of shares."""
     names = ("host", "status", "share_network_id", "project_id")
     known = call.narrowed(list(call.state.servers.values())[::-1], *names)
     return {"share_servers": [_server_view(call, each, detailed=False) for each in known]}
 
 
 async def server(call: Call, subject: Document) -> Document:
-    """Answer one server of shares."""
+    """Return one server of shares."""
     return {"share_server": _server_view(call, subject, detailed=True)}
 
 

@@ -51,7 +51,7 @@ def _asked(call: Call) -> list[Document]:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the security services of the project."""
+    """Return the security services of the project."""
     chosen, _ = call.page(_asked(call), "/security-services", ("name", "created_at"))
     names = ("id", "name", "type")
     shown = [{**{name: each[name] for name in names}, "status": "new"} for each in chosen]
@@ -59,14 +59,14 @@ async def listed(call: Call) -> Document:
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the security services of the project with details."""
+    """Return the security services of the project with details."""
     chosen, _ = call.page(_asked(call), "/security-services", ("name", "created_at"))
     shown = [{**_view(call, each), "share_networks": _networks(call, each)} for each in chosen]
     return {"security_services": shown}
 
 
 async def show(call: Call, service: Document) -> Document:
-    """Answer one security service."""
+    """Return one security service."""
     return {"security_service": _view(call, service)}
 
 

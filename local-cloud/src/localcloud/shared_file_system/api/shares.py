@@ -46,7 +46,7 @@ def _asked(call: Call) -> list[Document]:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the shares of the project."""
+    """Return the shares of the project."""
     found = _asked(call)
     chosen, more = call.page(found, "/shares", _SORTABLE)
     shown = [views.brief(call, each, "shares") for each in chosen]
@@ -54,7 +54,7 @@ async def listed(call: Call) -> Document:
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the shares of the project with details."""
+    """Return the shares of the project with details."""
     found = _asked(call)
     chosen, more = call.page(found, "/shares", _SORTABLE)
     return {
@@ -69,7 +69,7 @@ def _count(call: Call, found: list[Document]) -> Document:
 
 
 async def show(call: Call, share: Document) -> Document:
-    """Answer one share."""
+    """Return one share."""
     return {"share": views.share(call, share)}
 
 
@@ -158,12 +158,12 @@ def begin_to_delete(call: Call, share: Document) -> None:
 
 
 async def exports(call: Call, share: Document) -> Document:
-    """Answer from where a share is mounted."""
+    """Return the export locations of a share."""
     return {"export_locations": views.exports(call, share)}
 
 
 async def export(call: Call, share: Document) -> Document:
-    """Answer one export location."""
+    """Return one export location."""
     return {"export_location": _export(call, share)}
 
 
@@ -180,12 +180,12 @@ def _export(call: Call, share: Document) -> Document:
 
 
 async def instances_of(call: Call, share: Document) -> Document:
-    """Answer the instances of a share."""
+    """Return the instances of a share."""
     return {"share_instances": [views.instance(call, share)]}
 
 
 async def instances(call: Call) -> Document:
-    """Answer the instances of all shares."""
+    """Return the instances of all shares."""
     found = call.narrowed(call.state.shares.values(), "host", "share_server_id")
     path = call.query("export_location_path")
     if path is not None:
@@ -202,17 +202,17 @@ def _of_instance(call: Call) -> Document:
 
 
 async def instance(call: Call) -> Document:
-    """Answer one instance."""
+    """Return one instance."""
     return {"share_instance": views.instance(call, _of_instance(call))}
 
 
 async def instance_exports(call: Call) -> Document:
-    """Answer from where an instance is mounted."""
+    """Return the export locations of an instance."""
     return {"export_locations": views.exports(call, _of_instance(call))}
 
 
 async def instance_export(call: Call) -> Document:
-    """Answer one export location of an instance."""
+    """Return one export location of an instance."""
     return {"export_location": _export(call, _of_instance(call))}
 
 

@@ -29,19 +29,19 @@ def _asked(call: Call) -> list[Document]:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the snapshots of the project."""
+    """Return the snapshots of the project."""
     chosen, more = call.page(_asked(call), "/snapshots", _SORTABLE)
     return {"snapshots": [views.brief(call, each, "snapshots") for each in chosen], **more}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the snapshots of the project with details."""
+    """Return the snapshots of the project with details."""
     chosen, more = call.page(_asked(call), "/snapshots", _SORTABLE)
     return {"snapshots": [views.snapshot(call, each) for each in chosen], **more}
 
 
 async def show(call: Call, snapshot: Document) -> Document:
-    """Answer one snapshot."""
+    """Return one snapshot."""
     return {"snapshot": views.snapshot(call, snapshot)}
 
 
@@ -154,7 +154,7 @@ async def act(call: Call, snapshot: Document) -> Answer:
 
 
 async def rules(call: Call, snapshot: Document) -> Document:
-    """Answer who may mount a snapshot."""
+    """Return the access rules of a snapshot."""
     _require_mountable(snapshot)
     known = call.state.rules.find(owner_id=snapshot["id"])
     return {"snapshot_access_list": [_rule_view(rule) for rule in known]}
@@ -182,12 +182,12 @@ def _export_links(call: Call, snapshot: Document) -> list[dict[str, str]]:
 
 
 async def exports(call: Call, snapshot: Document) -> Document:
-    """Answer from where a snapshot is mounted."""
+    """Return the export locations of a snapshot."""
     return {"share_snapshot_export_locations": _exports(call, snapshot)}
 
 
 async def export(call: Call, snapshot: Document) -> Document:
-    """Answer one export location of a snapshot."""
+    """Return one export location of a snapshot."""
     for view in _exports(call, snapshot, instance=True):
         if view["id"] == call.argument("export_id"):
             return {"share_snapshot_export_location": view}
@@ -195,7 +195,7 @@ async def export(call: Call, snapshot: Document) -> Document:
 
 
 async def instances(call: Call) -> Document:
-    """Answer the instances of snapshots."""
+    """Return the instances of snapshots."""
     detailed = call.request.url.path.endswith("/detail")
     known = list(call.state.snapshots.values())
     if call.query("snapshot_id") is not None:
@@ -217,12 +217,12 @@ def _of_instance(call: Call) -> Document:
 
 
 async def instance(call: Call) -> Document:
-    """Answer one instance of a snapshot."""
+    """Return one instance of a snapshot."""
     return {"snapshot_instance": _instance(call, _of_instance(call), detailed=True)}
 
 
 async def instance_exports(call: Call) -> Document:
-    """Answer from where an instance of a snapshot is mounted."""
+    """Return the export locations of an instance of a snapshot."""
     return {"share_snapshot_export_locations": _exports(call, _of_instance(call), instance=True)}
 
 

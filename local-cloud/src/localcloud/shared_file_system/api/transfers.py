@@ -53,19 +53,19 @@ def _give_up(call: Call, transfer: Document) -> None:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the transfers of the project."""
+    """Return the transfers of the project."""
     chosen, _ = call.page(_current(call), "/share-transfers", ("created_at", "name"))
     return {"transfers": [_view(call, each, detailed=False) for each in chosen]}
 
 
 async def detailed(call: Call) -> Document:
-    """Answer the transfers of the project with details."""
+    """Return the transfers of the project with details."""
     chosen, _ = call.page(_current(call), "/share-transfers", ("created_at", "name"))
     return {"transfers": [_view(call, each) for each in chosen]}
 
 
 async def show(call: Call, transfer: Document) -> Document:
-    """Answer one transfer."""
+    """Return one transfer."""
     return {"transfer": _view(call, transfer)}
 
 

@@ -48,7 +48,7 @@ def _single(call: Call, kind: Document) -> Document:
 
 
 async def listed(call: Call) -> Document:
-    """Answer the types that the caller may use."""
+    """Return the types that the caller may use."""
     known = [kind for kind in call.state.types.values() if share_types.sees(call.context, kind)]
     public = call.optional_flag("is_public")
     if public is not None:
@@ -61,12 +61,12 @@ async def listed(call: Call) -> Document:
 
 
 async def show(call: Call, kind: Document) -> Document:
-    """Answer one type, by id or name."""
+    """Return one type, by id or name."""
     return _single(call, kind)
 
 
 async def default(call: Call) -> Document:
-    """Answer the type of shares that ask for none."""
+    """Return the type of shares that ask for none."""
     return _single(call, share_types.find(call.state, call.context, share_types.DEFAULT))
 
 
@@ -169,7 +169,7 @@ async def delete(call: Call, kind: Document) -> None:
 
 
 async def specs(call: Call, kind: Document) -> Document:
-    """Answer the extra specs of a type."""
+    """Return the extra specs of a type."""
     return {"extra_specs": kind["extra_specs"]}
 
 
@@ -182,7 +182,7 @@ async def add_specs(call: Call, kind: Document) -> Document:
 
 
 async def spec(call: Call, kind: Document) -> Document:
-    """Answer one extra spec."""
+    """Return one extra spec."""
     key = _known(call, kind)
     return {key: kind["extra_specs"][key]}
 
@@ -214,7 +214,7 @@ def _known(call: Call, kind: Document) -> str:
 
 
 async def access(call: Call, kind: Document) -> Document:
-    """Answer the projects that may use a private type."""
+    """Return the projects that may use a private type."""
     if kind["is_public"]:
         raise missing("Access list not available for public share types.")
     return {

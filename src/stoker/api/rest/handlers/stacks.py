@@ -83,7 +83,7 @@ class CreatedStack(TypedDict):
 
 
 class StackList(TypedDict):
-    """Stacks, the link to the next page after a full one, and their number on demand."""
+    """A page of stacks, with a link to the next if it is full, and a total count if requested."""
 
     stacks: list[StackRow]
     links: NotRequired[list[Link]]

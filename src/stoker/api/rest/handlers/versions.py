@@ -29,7 +29,10 @@ class UnknownPath:
 
 
 def negotiate(path: str, accept: str) -> Versioned | ListVersions | UnknownPath:
-    """Return the requested version and path. A version in the path precedes one in ``Accept``."""
+    """Return the requested version and path.
+
+    A version in the path takes precedence over one in ``Accept``.
+    """
     first, _, rest = path.removeprefix("/").partition("/")
     match = _SEGMENT.fullmatch(first)
     if match is not None:

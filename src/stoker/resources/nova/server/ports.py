@@ -172,9 +172,9 @@ def _is_made(port: Object) -> bool:
 
 
 def claim_ports(call: Call) -> None:
-    """Mark the own ports of an adopted server with the token of its resource.
+    """Mark the ports that were created for an adopted server with the token of its resource.
 
-    Only attached ports are changed: those that an earlier resource marked, and those that Heat
+    Only attached ports are updated: those that an earlier resource marked, and those that Heat
     lists in the adopted data. Safe to repeat.
     """
     entries = nics(call.properties.get("networks"))
