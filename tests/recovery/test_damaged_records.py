@@ -24,7 +24,7 @@ def test_damaged_parameters_are_named_and_allow_a_delete() -> None:
         address = await lab.create(template({"a": thing()}))
         with lab.world.database.begin() as connection:
             connection.execute(PARAMETERS)
-        restarted: dict[str, Any] = {"kept": EvaluationCache()}
+        restarted: dict[str, Any] = {"evaluations": EvaluationCache()}
         ports = lab.apart(**restarted)
         queries = Queries(ports, Finder(ports))
         with pytest.raises(DamagedRecordError, match="bring back the database and the key"):
