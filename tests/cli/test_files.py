@@ -160,4 +160,4 @@ def test_template_from_the_web_reads_no_local_files(tmp_path: Path, scheme: str)
         server.shutdown()
     assert sorted(found.files.values()) == ["BESIDE", "OWN", inner]
     [missing] = found.missing
-    assert "a template from the web can refer to files from the web alone" in missing.message
+    assert "a document from the web can refer to files from the web alone" in missing.message

@@ -100,13 +100,6 @@ def test_another_kind_of_document_is_recognised(tmp_path: Path, text: str, said:
     assert said in stoker("validate", str(path)).output
 
 
-@pytest.mark.parametrize("command", ["validate", "deploy", "plan"])
-def test_template_address_is_refused_with_advice(command: str) -> None:
-    refused = stoker(command, "https://example.com/a/x.yaml")
-    assert refused.exit_code in (1, 2)
-    assert "curl -fLo x.yaml https://example.com/a/x.yaml" in refused.output
-
-
 def test_template_from_standard_input_requires_name() -> None:
     refused = stoker("deploy", "-", text="heat_template_version: 2018-08-31\n")
     assert refused.exit_code == 2

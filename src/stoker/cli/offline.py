@@ -26,7 +26,7 @@ _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
 
 
 def check(
-    template: Path, environments: Iterable[Path], parameters: Mapping[str, str]
+    template: Path | str, environments: Iterable[Path | str], parameters: Mapping[str, str]
 ) -> tuple[list[Finding], dict[str, str]]:
     """Return all findings about a template and its files, and the texts of these files.
 

@@ -1,4 +1,4 @@
-"""A template on disk with all the files that it refers to, ready to be sent.
+"""A template with all the files that it refers to, ready to be sent.
 
 The template is sent as it was written, so that lines and columns in findings are those of the file.
 Files are sent under the names that the template uses; names inside nested templates and
@@ -9,35 +9,33 @@ from __future__ import annotations
 
 import json
 import os.path
-import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
-import httpx
+import click
 import yaml
 from msgspec import Struct, field
 
+from stoker.cli.arguments.documents import fetch, read_document, read_file
+from stoker.cli.arguments.locations import STDIN, STDIN_NAME, Location, is_address, origin_of
 from stoker.cli.console.failures import InputError
 from stoker.cli.console.findings import DocumentError, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.diagnostics import Path as DataPath
-from stoker.template.source.source import MAX_BYTES, Source, read
+from stoker.template.source.source import Source, read
 from stoker.template.versions import VERSION_KEYS
 
-STDIN = Path("-")
 TEMPLATES = (".yaml", ".yml", ".json", ".template")
-_DOWNLOAD_SECONDS = 30.0
 
 
 class Bundle(Struct, frozen=True):
     """A template and all files that are sent with it."""
 
     template: str
-    path: Path
+    origin: str  # path or URL of the template
     # keys of ``files``, in the order in which they are merged
     environment_files: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -47,33 +45,61 @@ class Bundle(Struct, frozen=True):
 
     def place(self, file: str | None) -> str:
         """Return the user's name of a file in a finding; None is the template."""
-        return str(self.path) if file is None else self.places.get(file, file)
+        return self.origin if file is None else self.places.get(file, file)
 
     def texts(self) -> dict[str, str]:
         """Return all texts by their places."""
         texts = {self.place(name): text for name, text in self.files.items()}
-        return {str(self.path): self.template, **texts}
+        return {self.origin: self.template, **texts}
 
 
-def bundle(template: Path, environments: Iterable[Path] = ()) -> Bundle:
+def bundle(template: Location, environments: Iterable[Location] = ()) -> Bundle:
     """Read a template, its environments, and all files that they refer to.
 
     Raise :class:`InputError` for unreadable documents and :class:`DocumentError` for documents that
     are not YAML.
     """
-    text = _read_input(template)
-    if template == STDIN:
-        template = Path("<stdin>")
-    gathering = _Gathering(template.parent)
-    gathering.references(_source(text, template), None, str(template.parent), str(template))
-    names = [gathering.environment(path) for path in environments]
+    text, origin = read_document(template), origin_of(template)
+    gathering = _Gathering(_directory(origin))
+    gathering.references(_source(text, origin), None, gathering.root, origin)
+    names = [gathering.environment(each) for each in environments]
     return Bundle(
-        text, template, tuple(names), gathering.files, gathering.places, tuple(gathering.missing)
+        text, origin, tuple(names), gathering.files, gathering.places, tuple(gathering.missing)
     )
 
 
+def _environment_beside(template: Location) -> Path | None:
+    """Return the environment ``NAME.env.yaml`` beside the template ``NAME.yaml``, if it exists."""
+    if not isinstance(template, Path) or template == STDIN or not template.stem:
+        return None
+    found = template.parent / f"{template.stem}.env.yaml"
+    return found if found.is_file() else None
+
+
+def with_environment_beside(
+    template: Location, environments: Sequence[Location], *, existing: bool = False
+) -> Sequence[Location]:
+    """Return the environments after the one beside the template, which is named in the output.
+
+    With the values of the ``existing`` stack, it is only named: these are newer than the file.
+    """
+    found = _environment_beside(template)
+    if found is None or _is_among(found, environments):
+        return environments
+    if existing:
+        click.echo(f"{found} is not used with --existing; to use it: -e {found}", err=True)
+        return environments
+    click.echo(f"Using {found}; --no-auto-environment leaves it out.", err=True)
+    return [found, *environments]
+
+
+def _is_among(file: Path, others: Iterable[Location]) -> bool:
+    paths = (each for each in others if isinstance(each, Path))
+    return any(path.resolve() == file.resolve() for path in paths)
+
+
 _ONLY_ADDRESSES = (
-    "a template from the web can refer to files from the web alone; give the file to it as a"
+    "a document from the web can refer to files from the web alone; give the file to it as a"
     " parameter of your own template"
 )
 
@@ -81,40 +107,58 @@ _ONLY_ADDRESSES = (
 class _Gathering:
     """Collects files; ``places`` has the origin of each."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: str) -> None:
+        self.root = root  # directory of the template; keys of files are relative to it
         self.files: dict[str, str] = {}
         self.places: dict[str, str] = {}
         self.missing: list[Finding] = []
 
-    def environment(self, path: Path) -> str:
+    def environment(self, location: Location) -> str:
         """Add an environment; return its key."""
-        text = _read_input(path)
-        name = _posix(os.path.relpath(path, self._root))
-        source = _source(text, path)
+        text, origin = read_document(location), origin_of(location)
+        name, directory = self._key(origin), _directory(origin)
+        source = _source(text, origin)
         registry = source.data.get("resource_registry") if isinstance(source.data, Mapping) else {}
         base = registry.get("base_url") if isinstance(registry, Mapping) else None
-        beside = _beside(str(path.parent), base) if isinstance(base, str) else str(path.parent)
+        beside = _beside(directory, base) if isinstance(base, str) else directory
         renamed: dict[str, str] = {}
         for value, where in _registered(registry, ("resource_registry",)):
             place = _beside(beside, value)
-            keeps = _is_absolute(value) or _is_address(place)
-            renamed[value] = place if keeps else _posix(os.path.relpath(place, self._root))
-            self._add(renamed[value], place, source, where, str(path))
+            if self._misses_local(directory, place, value, source, where, origin):
+                continue
+            renamed[value] = place if _is_absolute(value) else self._key(place)
+            self._add(renamed[value], place, source, where, origin)
         self.files[name] = _with_names(text, renamed)
-        self.places[name] = str(path)
+        self.places[name] = origin
         return name
+
+    def _key(self, place: str) -> str:
+        """Return the key of a file: relative to the template, unless one of both is on the web."""
+        if is_address(place) or place == STDIN_NAME:
+            return place
+        if is_address(self.root):
+            return Path(place).absolute().as_uri()
+        return _posix(os.path.relpath(place, self.root))
 
     def references(self, source: Source, key: str | None, directory: str, shown: str) -> None:
         """Add the files of a template with this ``key``."""
         for name, where in _references(source.data, ()):
             known_as = name if key is None or _is_absolute(name) else _relative(key, name)
             place = _beside(directory, name)
-            if _is_address(directory) and not _is_address(place):
-                # Otherwise the author of a remote document would choose local files to be sent.
-                self._miss(f'"{name}" is no address: {_ONLY_ADDRESSES}', source, where, shown)
-                continue
-            self._add(known_as, place, source, where, shown)
+            if not self._misses_local(directory, place, name, source, where, shown):
+                self._add(known_as, place, source, where, shown)
+
+    def _misses_local(
+        self, directory: str, place: str, name: str, source: Source, where: DataPath, shown: str
+    ) -> bool:
+        """Return whether a document from the web refers to a local file, which is not sent.
+
+        Otherwise the author of the document would choose files of this machine to be sent.
+        """
+        refused = is_address(directory) and not is_address(place)
+        if refused:
+            self._miss(f'"{name}" is no address: {_ONLY_ADDRESSES}', source, where, shown)
+        return refused
 
     def _miss(self, message: str, source: Source, where: DataPath, shown: str) -> None:
         finding = Diagnostic("missing-file", message, where, file=source.file)
@@ -124,7 +168,7 @@ class _Gathering:
         if key in self.files:
             return
         try:
-            text = _fetch(place) if _is_address(place) else _read_file(Path(_local(place)))
+            text = fetch(place) if is_address(place) else read_file(Path(_local(place)))
         except InputError as error:
             self._miss(error.message, source, where, shown)
             return
@@ -137,16 +181,23 @@ class _Gathering:
         except DiagnosticError:
             return  # The service decides whether it must be a template.
         if isinstance(nested.data, Mapping) and any(word in nested.data for word in VERSION_KEYS):
-            directory = urljoin(place, ".") if _is_address(place) else str(Path(place).parent)
-            self.references(nested, key, directory, place)
+            self.references(nested, key, _directory(place), place)
 
 
-def _source(text: str, path: Path) -> Source:
+def declared_parameters(text: str) -> list[str]:
+    """Return the names of a template's parameters. Raise DiagnosticError if it is not YAML."""
+    data: Any = read(text).data
+    return [
+        str(name) for section in ("parameters", "Parameters") for name in data.get(section) or ()
+    ]
+
+
+def _source(text: str, origin: str) -> Source:
     try:
-        return read(text, str(path))
+        return read(text, origin)
     except DiagnosticError as error:
-        found = [finding_of(d, str(path)) for d in error.diagnostics]
-        raise DocumentError(found, {str(path): text}) from None
+        found = [finding_of(d, origin) for d in error.diagnostics]
+        raise DocumentError(found, {origin: text}) from None
 
 
 def _references(data: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
@@ -200,8 +251,8 @@ def _posix(path: str) -> str:
     return path.replace(os.path.sep, "/")
 
 
-def _is_address(place: str) -> bool:
-    return place.startswith(("http://", "https://"))
+def _directory(place: str) -> str:
+    return urljoin(place, ".") if is_address(place) else str(Path(place).parent)
 
 
 def _is_absolute(name: str) -> bool:
@@ -222,53 +273,3 @@ def _beside(directory: str, name: str) -> str:
 
 def _local(place: str) -> str:
     return unquote(urlsplit(place).path) if place.startswith("file://") else place
-
-
-def _read_input(path: Path) -> str:
-    """Read a document that was named on the command line."""
-    if path != STDIN:
-        return _read_file(path)
-    content = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise InputError(f"the standard input is larger than {MAX_BYTES} bytes")
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        raise InputError("the standard input is not UTF-8 text") from None
-
-
-def _read_file(path: Path) -> str:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise InputError(f"{path} is larger than {MAX_BYTES} bytes")
-        return path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise InputError(f'there is no file "{path}"') from None
-    except OSError as error:
-        raise InputError(f'"{path}" cannot be read: {error.strerror}') from None
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        byte = error.object[error.start]
-        raise InputError(
-            f'"{path}" is not UTF-8 text: line {line} has the byte 0x{byte:02x} (save it as UTF-8)'
-        ) from None
-
-
-def _fetch(url: str) -> str:
-    content = bytearray()
-    try:
-        with httpx.stream("GET", url, timeout=_DOWNLOAD_SECONDS, follow_redirects=True) as response:
-            response.raise_for_status()
-            for chunk in response.iter_bytes():
-                content += chunk
-                if len(content) > MAX_BYTES:
-                    raise InputError(f"{url} is larger than {MAX_BYTES} bytes")
-        return content.decode()
-    except httpx.HTTPStatusError as error:
-        answer = f"{error.response.status_code} {error.response.reason_phrase}"
-        raise InputError(f"{url} cannot be fetched: its server answers {answer}") from None
-    except httpx.HTTPError as error:
-        why = re.sub(r"^\[Errno -?\d+\] ", "", str(error)) or type(error).__name__
-        raise InputError(f"{url} cannot be fetched: {why}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{url} is not UTF-8 text") from None

@@ -11,6 +11,7 @@ import click
 from click.core import ParameterSource
 
 from stoker.cli.arguments.data_dir import default_data_dir
+from stoker.cli.arguments.locations import InputFile
 from stoker.cli.client.target import Target
 from stoker.config.files import ConfigFiles
 from stoker.kernel.lazy import LazyModule
@@ -69,10 +70,17 @@ environments = click.option(
     "-e",
     "--environment",
     "environments",
-    type=click.Path(path_type=Path),
+    type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Environment file; repeatable, merged in order.",
+    help="Environment: a file, a URL, or - for standard input; repeatable, merged in order.",
+)
+
+auto_environment = click.option(
+    "--auto-environment/--no-auto-environment",
+    default=True,
+    show_default=True,
+    help="Use the environment NAME.env.yaml beside the template NAME.yaml, before all others.",
 )
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -113,8 +121,17 @@ def name_and_value(
     return found
 
 
-def _parameters(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+def complete_parameters(
+    context: click.Context, option: click.Parameter, incomplete: str
+) -> list[str]:
+    """Return the parameters of the template in the line, as ``NAME=``."""
     found: list[str] = completing.parameters(context, option, incomplete)
+    return found
+
+
+def complete_stacks(context: click.Context, option: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of stacks."""
+    found: list[str] = completing.stacks(context, option, incomplete)
     return found
 
 
@@ -126,5 +143,5 @@ parameters = click.option(
     callback=name_and_value,
     metavar="NAME=VALUE",
     help="Value of a parameter.",
-    shell_complete=_parameters,
+    shell_complete=complete_parameters,
 )

@@ -64,10 +64,12 @@ def command(
     output, and the stack with its outputs and resources is printed as JSON at the end.
 
     TEMPLATE may be a plan that "stoker plan --out" has saved: exactly that is done, without
-    asking, or nothing if the stack has changed since. A template of - is read from standard input.
+    asking, or nothing if the stack has changed since. It may also be a URL, or - for standard
+    input. Files that a template from the web refers to are fetched relative to it. An environment
+    app.env.yaml beside the template app.yaml is used, before those of -e and -P.
 
-    If no service is named or running, starts one in the background with a local cloud. It keeps
-    running, as do the servers, until "stoker stop".
+    If no service is named or running, starts one in the background with a local cloud, which runs
+    until "stoker stop".
 
     Exit code 0: done; 1: the stack failed; 2: the template or other input is wrong.
 
@@ -78,14 +80,11 @@ def command(
       stoker deploy app.yaml -e production.yaml --name shop --rollback
       stoker plan app.yaml --out next.plan; stoker deploy next.plan
       stoker deploy app.yaml --json | jq -r .outputs.url
+      stoker deploy https://example.com/app.yaml -e - < production.yaml
       OS_CLOUD=mycloud stoker deploy app.yaml --no-wait
     """
     console = console_beside(as_json=as_json)
-    settings: dict[str, Any] = {"disable_rollback": not rollback}
-    if timeout is not None:
-        settings["timeout_mins"] = timeout
-    if tags is not None:
-        settings["tags"] = tags
+    settings = _settings(timeout, tags, rollback=rollback)
     begin: Callable[[Deployment], StartedDeployment]
     if (saved := read_plan(arguments.template)) is not None:
         if not arguments.is_template_alone:
@@ -104,6 +103,13 @@ def command(
             say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
             if as_json:
                 print_json(as_data(client, stack))
+
+
+def _settings(timeout: int | None, tags: str | None, *, rollback: bool) -> dict[str, Any]:
+    """Return the fields of the request that are the same for a create and an update."""
+    given = {"timeout_mins": timeout, "tags": tags}
+    given = {name: value for name, value in given.items() if value is not None}
+    return {"disable_rollback": not rollback, **given}
 
 
 def _follow(

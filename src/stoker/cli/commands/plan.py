@@ -68,7 +68,7 @@ def command(
     Lists the change of each resource, also in nested stacks, with its reason and the values before
     and after, in the order of execution: + added, ~ updated, ± replaced, - deleted, ? not known
     yet. Equal members of a group share a line. Values of hidden parameters are masked.
-    A TEMPLATE of - is read from standard input.
+    TEMPLATE may be a URL, or - for standard input.
 
     With --out the plan is saved, and "stoker deploy FILE" refuses to do anything else. The file
     holds the template and the values of all parameters: only you can read it.

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import sys
 from importlib.metadata import version
-from pathlib import Path
 
 import click
 
 from stoker.cli.arguments import options
+from stoker.cli.arguments.files import with_environment_beside
+from stoker.cli.arguments.locations import InputFile, Location, require_one_stdin
 from stoker.cli.console.failures import BAD_INPUT
 from stoker.cli.console.findings import Finding, as_json, as_sarif, as_text, has_errors
-from stoker.cli.deploy.request import TemplateFile
 from stoker.cli.offline import check
-
-_FILE = TemplateFile(path_type=Path)
 
 
 @click.command("validate")
-@click.argument("templates", type=_FILE, nargs=-1, required=True)
+@click.argument("templates", type=InputFile(), nargs=-1, required=True)
 @options.environments
+@options.auto_environment
 @options.parameters
 @click.option(
     "--format",
@@ -29,10 +28,12 @@ _FILE = TemplateFile(path_type=Path)
     show_default=True,
     help="Output for people, programs, or editors and code hosts.",
 )
+@click.option("--json", "form", flag_value="json", help="Print JSON, as --format json does.")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 def command(
-    templates: tuple[Path, ...],
-    environments: tuple[Path, ...],
+    templates: tuple[Location, ...],
+    environments: tuple[Location, ...],
+    auto_environment: bool,
     parameters: dict[str, str],
     form: str,
     strict: bool,
@@ -41,7 +42,7 @@ def command(
 
     Prints all findings, each with file, line and column. Whatever "stoker deploy" would refuse is
     an error. Without -e and -P, parameters without a default are assumed to get valid values later.
-    A template of - is read from standard input.
+    A template may be a URL, or - for standard input.
 
     Exit code 0: no errors; 2: errors, or with --strict warnings.
 
@@ -52,10 +53,12 @@ def command(
       stoker validate --format sarif app.yaml > findings.sarif
       ./generate | stoker validate -
     """
+    require_one_stdin([*templates, *environments * len(templates)])
     found: list[Finding] = []
     texts: dict[str, str] = {}
     for template in templates:
-        findings, documents = check(template, environments, parameters)
+        used = with_environment_beside(template, environments) if auto_environment else environments
+        findings, documents = check(template, used, parameters)
         found += findings
         texts.update(documents)
     if form == "json":

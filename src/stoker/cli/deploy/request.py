@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode, urlsplit
 
 import click
 from msgspec import Struct, field
 
-from stoker.cli.arguments.files import STDIN, Bundle, bundle
-from stoker.cli.arguments.options import environments, name_and_value, parameters
+from stoker.cli.arguments.documents import read_document
+from stoker.cli.arguments.files import (
+    Bundle,
+    bundle,
+    declared_parameters,
+    with_environment_beside,
+)
+from stoker.cli.arguments.locations import (
+    STDIN,
+    InputFile,
+    Location,
+    location_of,
+    require_one_stdin,
+)
+from stoker.cli.arguments.options import (
+    auto_environment,
+    complete_parameters,
+    complete_stacks,
+    environments,
+    name_and_value,
+    parameters,
+)
 from stoker.cli.arguments.value_sources import finding_at_source
 from stoker.cli.client.client import Client, RefusedError
 from stoker.cli.client.retry import handles_to_renew
@@ -22,28 +42,12 @@ from stoker.cli.console.failures import InputError
 from stoker.cli.console.findings import DocumentError, finding_from_api
 from stoker.cli.deploy.plan import Plan, plan_of_create, plan_of_update
 from stoker.kernel.addresses import STACK_NAME
+from stoker.kernel.diagnostics import did_you_mean
 
-
-class TemplateFile(click.Path):
-    """A template file, or "-" for standard input. A URL is refused with advice."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path. Raise :class:`InputError` for a URL."""
-        text = str(value)
-        if text == str(STDIN):
-            return STDIN
-        if text.startswith(("http://", "https://")):
-            name = text.rstrip("/").rpartition("/")[2] or "template.yaml"
-            raise InputError(
-                f"templates are read from files or standard input (-): curl -fLo {name} {text}"
-            )
-        return super().convert(value, param, ctx)
-
-
-_FILE = TemplateFile(path_type=Path)
 _PARAMETERS: tuple[Callable[..., Any], ...] = (
-    click.argument("template", type=_FILE),
+    click.argument("template", type=InputFile()),
     environments,
+    auto_environment,
     parameters,
     click.option(
         "--parameter-file",
@@ -51,13 +55,15 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         multiple=True,
         callback=name_and_value,
         metavar="NAME=FILE",
-        help="Value of a parameter, from a file.",
+        help="Value of a parameter: the text in a file, at a URL, or of standard input (-).",
+        shell_complete=complete_parameters,
     ),
     click.option(
         "--name",
         "--stack",
         metavar="NAME",
         help="Name of the stack.  [default: that of the template]",
+        shell_complete=complete_stacks,
     ),
     click.option(
         "--converge",
@@ -79,6 +85,9 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         " given again.",
     ),
 )
+
+
+_CHOICES = ("converge", "existing", "moves", "auto_environment")
 
 
 class DeployRequest(Struct, frozen=True):
@@ -158,14 +167,15 @@ class DeployRequest(Struct, frozen=True):
 class DeployArguments(Struct, frozen=True):
     """The arguments that describe a stack."""
 
-    template: Path
-    environments: tuple[Path, ...]
+    template: Location
+    environments: tuple[Location, ...]
     values: Mapping[str, str]
-    files: Mapping[str, str]  # parameter -> file with its value
+    files: Mapping[str, Location]  # parameter -> file with its value
     name: str | None
     converge: bool
     existing: bool
     moves: Mapping[str, str] = field(default_factory=dict)  # new names by old names
+    auto_environment: bool = True  # Use the environment beside the template.
 
     @property
     def is_template_alone(self) -> bool:
@@ -185,10 +195,13 @@ class DeployArguments(Struct, frozen=True):
 
         Raises :class:`InputError` for unreadable files.
         """
-        sent = bundle(self.template, self.environments)
+        require_one_stdin([self.template, *self.environments, *self.files.values()])
+        sent = bundle(self.template, self._environments())
         if sent.missing:
             raise DocumentError(sent.missing, sent.texts())
         values = {**_read(self.files), **self.values}
+        if self.existing:
+            _require_declared(values, sent)
         return DeployRequest(
             self.name or _name_of(self.template),
             sent,
@@ -198,23 +211,28 @@ class DeployArguments(Struct, frozen=True):
             self.moves,
         )
 
+    def _environments(self) -> Sequence[Location]:
+        """Return all environments. ``--existing`` keeps the values that the last deployment had."""
+        if not self.auto_environment:
+            return self.environments
+        return with_environment_beside(self.template, self.environments, existing=self.existing)
+
 
 def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the arguments that describe a stack; the command gets ``arguments``."""
 
     @wraps(command)
     def with_arguments(
-        template: Path,
-        environments: tuple[Path, ...],
+        template: Location,
+        environments: tuple[Location, ...],
         parameters: dict[str, str],
         parameter_files: dict[str, str],
         name: str | None,
         **others: Any,
     ) -> Any:
-        of_update = {option: others.pop(option) for option in ("converge", "existing", "moves")}
-        arguments = DeployArguments(
-            template, environments, parameters, parameter_files, name, **of_update
-        )
+        files = {each: location_of(text) for each, text in parameter_files.items()}
+        choices = {option: others.pop(option) for option in _CHOICES}
+        arguments = DeployArguments(template, environments, parameters, files, name, **choices)
         return command(arguments=arguments, **others)
 
     decorated: Callable[..., Any] = with_arguments
@@ -223,11 +241,12 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _name_of(template: Path) -> str:
+def _name_of(template: Location) -> str:
     """Return the name of a stack from its template's file name."""
     if template == STDIN:
         raise InputError("a template from standard input has no name; give the stack a --name")
-    name = template.stem
+    path = unquote(urlsplit(template).path) if isinstance(template, str) else template
+    name = PurePath(path).stem
     if STACK_NAME.fullmatch(name):
         return name
     fit = re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9]+$", "", name)
@@ -239,11 +258,24 @@ def _name_of(template: Path) -> str:
     )
 
 
-def _read(files: Mapping[str, str]) -> dict[str, str]:
+def _require_declared(values: Iterable[str], sent: Bundle) -> None:
+    """Raise :class:`InputError` for a value without a parameter.
+
+    The service ignores such values when it keeps earlier ones, whose parameters may be gone.
+    """
+    declared = declared_parameters(sent.template)
+    for name in values:
+        if name not in declared:
+            hint = did_you_mean(name, declared)
+            near = "" if hint is None else f" ({hint})"
+            raise InputError(f'{sent.origin} has no parameter "{name}"{near}')
+
+
+def _read(files: Mapping[str, Location]) -> dict[str, str]:
     found = {}
     for name, file in files.items():
         try:
-            found[name] = Path(file).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"the file of the parameter {name} cannot be read: {error}") from None
+            found[name] = read_document(file)
+        except InputError as error:
+            raise InputError(f"the value of the parameter {name}: {error.message}") from None
     return found

@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stoker.cli.arguments.locations import Location
 from stoker.cli.console.failures import InputError
 
 _KEY = "stoker_plan"
@@ -58,11 +59,13 @@ class SavedPlan(Struct, frozen=True):
             raise
 
 
-def read_plan(file: Path) -> SavedPlan | None:
-    """Return the plan in a file; None if the file is something else, such as a template.
+def read_plan(file: Location) -> SavedPlan | None:
+    """Return the plan in a file; None if the location is something else, such as a template.
 
     Raise :class:`InputError` for a plan of another version.
     """
+    if not isinstance(file, Path):
+        return None
     try:
         if file.stat().st_size > _LARGEST:
             return None
