@@ -28,9 +28,14 @@ resources:
   volume: {type: OS::Cinder::Volume, properties: {size: 1}}
   saved: {type: OS::Cinder::Volume, deletion_policy: Snapshot, properties: {size: 1}}
   retained: {type: OS::Cinder::Volume, deletion_policy: Retain, properties: {size: 1}}
+  zone: {type: OS::Designate::Zone, properties: {name: lost.example., email: a@lost.example}}
+  stored: {type: OS::Barbican::Secret}
+  written:
+    type: OS::Barbican::Secret
+    properties: {payload: word, payload_content_type: text/plain}
 """
 NOTHING = "heat_template_version: 2018-08-31\nresources:\n  v: {type: OS::Heat::RandomString}\n"
-LOST = ["purged", "volume"]
+LOST = ["purged", "stored", "volume", "zone"]
 
 
 def deployed(service: Served, template: Path, text: str) -> None:
@@ -61,12 +66,14 @@ def test_data_loss_is_marked_and_confirmed_separately(service: Served, tmp_path:
     template.write_text(NOTHING)
     lines = service.run("plan", str(template)).output.splitlines()
     marked = [before.split()[1] for before, line in pairwise(lines) if "data is" in line]
-    assert marked == LOST
-    assert lines[-1] == "data: 1 added, 5 deleted, 2 of them with loss of data"
+    assert sorted(marked) == LOST
+    assert lines[-1] == "data: 1 added, 8 deleted, 4 of them with loss of data"
     for command in (("deploy", str(template)), ("destroy", "data")):
         refused = service.run(*command, text="y\nn\n")
         assert refused.exit_code == 1
-        assert "The data of purged, volume cannot be restored" in refused.output
+        [sentence] = [line for line in refused.output.splitlines() if "cannot be restored" in line]
+        assert all(name in sentence for name in LOST)
+        assert "written" not in sentence
         assert "Delete the data?" in refused.output
         assert "CREATE_COMPLETE" in service.run("status", "data").output.splitlines()[0]
     assert service.run("deploy", str(template), text="y\ny\n").exit_code == 0

@@ -56,6 +56,10 @@ class Secret(RestResource):
         "show": declare.SHOW,
     }
 
+    def holds_data(self, properties: Mapping[str, Any]) -> bool:
+        """Return whether users stored the payload. A payload of the template can be restored."""
+        return properties.get("payload") is None
+
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return all attributes, with the content of the secret."""
         read = dict(super().read(call))

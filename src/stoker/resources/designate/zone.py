@@ -72,6 +72,10 @@ class Zone(RestResource):
         "show": declare.SHOW,
     }
 
+    def holds_data(self, properties: Mapping[str, Any]) -> bool:
+        """Return whether the zone is managed here. Its record sets are deleted with it."""
+        return properties.get("type") == "PRIMARY"
+
     def creation_body(self, call: Call) -> Object:
         """Return the fields, with the name in lower case."""
         return with_lower_name(super().creation_body(call))
