@@ -18,9 +18,12 @@ _MOST_LISTED = 20
 _MOST_BESIDE_HINT = 10
 
 
-def the_stack(client: Client, name: str) -> Stack:
-    """Return the stack of that name or id. Raises :class:`InputError` if there is none."""
-    found = find_stack(client, name)
+def the_stack(client: Client, name: str, *, outputs: bool = True) -> Stack:
+    """Return the stack of that name or id. Raises :class:`InputError` if there is none.
+
+    Without ``outputs``, these are not computed.
+    """
+    found = find_stack(client, name, outputs=outputs)
     if found is None:
         hint = did_you_mean(name, [stack.name for stack in list_stacks(client)])
         near = "" if hint is None else f" ({hint})"

@@ -68,7 +68,7 @@ class Client:
     """Calls the services of a cloud as one user.
 
     ``orchestration`` replaces the address of the orchestration service in the catalog (without
-    project). ``transport`` is for tests; None means the network.
+    project). ``transport`` is for tests; None means the network. ``timeout`` is that of a request.
     """
 
     def __init__(
@@ -76,13 +76,14 @@ class Client:
         credentials: Credentials,
         orchestration: str | None = None,
         transport: httpx.BaseTransport | None = None,
+        timeout: httpx.Timeout = _TIMEOUT,
     ) -> None:
         self._credentials = credentials
         # Cloud and user, if they come from the environment.
         self.foreign_cloud = str(credentials) if credentials.source else ""
         self._orchestration = orchestration
         self._http = httpx.Client(
-            timeout=_TIMEOUT,
+            timeout=timeout,
             verify=credentials.verify,
             follow_redirects=True,
             transport=transport,
@@ -100,6 +101,10 @@ class Client:
         """Return the JSON at a path of a service. Raise :class:`CommandError`."""
         return self.call(service, "GET", path, query=query)
 
+    def get_exact(self, service: str, path: str) -> Any:
+        """Act as :meth:`get`, but leave control characters in texts as they are."""
+        return _exact_json(self._answered(service, "GET", path))
+
     def call(
         self,
         service: str,
@@ -112,6 +117,19 @@ class Client:
 
         ``service`` is a type in the catalog, such as ``compute``. Raise :class:`CommandError`.
         """
+        response = self._answered(service, method, path, body, query)
+        if response.headers.get("content-type", "").startswith("application/json"):
+            return _json(response)
+        return None
+
+    def _answered(
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+    ) -> httpx.Response:
         if not self._token:
             self._login()
         response = self._send(service, method, path, body, query)
@@ -120,9 +138,7 @@ class Client:
             response = self._send(service, method, path, body, query)
         if response.is_error:
             raise _refusal(response)
-        if response.headers.get("content-type", "").startswith("application/json"):
-            return _json(response)
-        return None
+        return response
 
     def lines(
         self, service: str, path: str, query: Mapping[str, Any], silence: float
@@ -247,8 +263,12 @@ def _host(url: str) -> str:
 
 
 def _json(response: httpx.Response) -> Any:
+    return all_visible(_exact_json(response))
+
+
+def _exact_json(response: httpx.Response) -> Any:
     try:
-        return all_visible(response.json())
+        return response.json()
     except ValueError:
         raise WrongServiceError(str(response.url)) from None
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
+from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import asdict
@@ -17,6 +18,7 @@ ORCHESTRATION = "orchestration"
 _AT_HOOK = re.compile(r"paused until Hook (\S+) is cleared")
 SERVERS = ("OS::Nova::Server", "AWS::EC2::Instance")
 DEEP = 20  # Levels of nested stacks to read, more than any service permits.
+_PAGE = 500  # items of a list in one response
 
 
 class Output(Struct, frozen=True):
@@ -39,6 +41,7 @@ class Stack(Struct, frozen=True):
     created: str
     updated: str | None
     outputs: tuple[Output, ...] = ()
+    tags: tuple[str, ...] = ()
 
     @property
     def path(self) -> str:
@@ -97,6 +100,11 @@ class Event(Struct, frozen=True):
     reason: str
     physical_id: str
 
+    @property
+    def is_of_stack(self) -> bool:
+        """Return whether it is an event of a stack, and not of a resource with its name."""
+        return (self.resource, self.physical_id) == (self.stack_name, self.stack_id)
+
 
 class Server(Struct, frozen=True):
     """A server of the compute service."""
@@ -112,10 +120,11 @@ class Server(Struct, frozen=True):
     forwarded: Mapping[int, tuple[str, int]] | None = None
 
 
-def find_stack(client: Client, name: str) -> Stack | None:
-    """Return the stack of that name or id with its outputs, or None."""
+def find_stack(client: Client, name: str, *, outputs: bool = True) -> Stack | None:
+    """Return the stack of that name or id, or None; with its ``outputs``, which takes longer."""
     try:
-        answer = client.get(ORCHESTRATION, f"/stacks/{name}")
+        query = {"resolve_outputs": outputs}
+        answer = client.get(ORCHESTRATION, f"/stacks/{quote(name)}", query)
     except RefusedError as refusal:
         if refusal.status == 404:
             return None
@@ -160,14 +169,47 @@ def list_stacks(client: Client) -> list[Stack]:
     return _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks"), "stacks")
 
 
+def stacks_by_page(client: Client, query: Mapping[str, Any]) -> Iterator[Stack]:
+    """Yield the stacks that match a query, newest first, one page after another."""
+    query = {"limit": _PAGE, **query}
+    while True:
+        page = _parsed(_each(_stack), client.get(ORCHESTRATION, "/stacks", query), "stacks")
+        yield from page
+        if len(page) < query["limit"]:
+            return
+        query["marker"] = page[-1].id
+
+
+def output_names(client: Client, stack: Stack) -> list[str]:
+    """Return the names of a stack's outputs, without computing the values."""
+    answer = client.get(ORCHESTRATION, f"{stack.path}/outputs")
+    return _parsed(_each(lambda found: str(found["output_key"])), answer, "outputs")
+
+
+def exact_outputs(client: Client, stack: Stack) -> tuple[Output, ...]:
+    """Return the outputs of a stack with all control characters."""
+    return _parsed(_stack, client.get_exact(ORCHESTRATION, stack.path), "stack").outputs
+
+
+def exact_output(client: Client, stack: Stack, name: str) -> Output | None:
+    """Return an output with all control characters, or None. Others are not computed."""
+    try:
+        answer = client.get_exact(ORCHESTRATION, f"{stack.path}/outputs/{quote(name, safe='')}")
+    except RefusedError as refusal:
+        if refusal.status == 404:
+            return None
+        raise
+    return _parsed(_output, answer, "output")
+
+
 def resources_of(client: Client, stack: Stack) -> list[Resource]:
     """Return all resources of a stack and of the stacks nested in it."""
     answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
     return _parsed(_each(_resource), answer, "resources")
 
 
-def as_data(client: Client, stack: Stack) -> dict[str, Any]:
-    """Return a stack with its outputs and resources, as ``--json`` prints it."""
+def state_of(stack: Stack) -> dict[str, Any]:
+    """Return a stack as ``--json`` prints it, without its outputs and resources."""
     return {
         "name": stack.name,
         "id": stack.id,
@@ -175,9 +217,29 @@ def as_data(client: Client, stack: Stack) -> dict[str, Any]:
         "reason": stack.reason,
         "created": stack.created,
         "updated": stack.updated,
+    }
+
+
+def as_data(client: Client, stack: Stack) -> dict[str, Any]:
+    """Return a stack with its outputs and resources, as ``--json`` prints it."""
+    return {
+        **state_of(stack),
         "outputs": {output.name: output.value for output in stack.outputs},
         "resources": [asdict(resource) for resource in resources_of(client, stack)],
     }
+
+
+def events_by_page(client: Client, stack: Stack, *, newest_first: bool) -> Iterator[Event]:
+    """Yield the events of a stack and its nested stacks, one page after another."""
+    direction = "desc" if newest_first else "asc"
+    query: dict[str, Any] = {"nested_depth": DEEP, "sort_dir": direction, "limit": _PAGE}
+    while True:
+        answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
+        page = _parsed(_each(_event), answer, "events")
+        yield from page
+        if len(page) < _PAGE:
+            return
+        query["marker"] = page[-1].id
 
 
 def events_of(client: Client, stack: Stack, after: str | None = None) -> list[Event]:
@@ -205,6 +267,11 @@ def has_started(client: Client, stack: Stack, action: str, after: str | None) ->
     """Return whether an action on a stack has started after an event."""
     happened = [e for e in events_of(client, stack, after) if e.stack_id == stack.id]
     return any((e.resource, e.state) == (stack.name, f"{action}_IN_PROGRESS") for e in happened)
+
+
+def snapshots_of(client: Client, stack: Stack) -> list[Mapping[str, Any]]:
+    """Return the snapshots of a stack, as the service shows them."""
+    return _parsed(list, client.get(ORCHESTRATION, f"{stack.path}/snapshots"), "snapshots")
 
 
 def servers(client: Client) -> list[Server]:
@@ -258,10 +325,17 @@ def _stack(found: Mapping[str, Any]) -> Stack:
         reason=found["stack_status_reason"] or "",
         created=found["creation_time"],
         updated=found["updated_time"],
-        outputs=tuple(
-            Output(o["output_key"], o["output_value"], o["description"], o.get("output_error"))
-            for o in found.get("outputs") or ()
-        ),
+        outputs=tuple(_output(each) for each in found.get("outputs") or ()),
+        tags=tuple(found.get("tags") or ()),
+    )
+
+
+def _output(found: Mapping[str, Any]) -> Output:
+    return Output(
+        found["output_key"],
+        found["output_value"],
+        found.get("description") or "",
+        found.get("output_error"),
     )
 
 

@@ -128,12 +128,14 @@ def copy(administration: Administration, data_dir: Path, target: str, **_: Any) 
     metavar="DAYS",
     help="Delete events and ended operations that are so old, too.",
 )
+@options.as_json
 @administered
 def purge(
     administration: Administration,
     days: float,
     project: str | None,
     history: float | None,
+    as_json: bool,
     **_: Any,
 ) -> None:
     """Delete all rows of deleted stacks for good.
@@ -144,10 +146,14 @@ def purge(
     Examples
       stoker db purge --older-than 7
     """
-    click.echo(f"Purged {administration.purge(days * DAY, project)} deleted stacks.")
-    if history is not None:
-        gone = administration.purge_history(history * DAY)
-        click.echo(f"Purged {gone} events and ended operations.")
+    stacks = administration.purge(days * DAY, project)
+    rows = None if history is None else administration.purge_history(history * DAY)
+    if as_json:
+        print_json({"stacks": stacks, "history": rows})
+        return
+    click.echo(f"Purged {stacks} deleted stacks.")
+    if rows is not None:
+        click.echo(f"Purged {rows} events and ended operations.")
 
 
 @command.command("keys")

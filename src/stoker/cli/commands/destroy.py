@@ -7,7 +7,6 @@ from contextlib import closing
 from functools import partial
 
 import click
-from rich.console import Console
 
 from stoker.cli.arguments import completing
 from stoker.cli.arguments import options as shared
@@ -21,9 +20,10 @@ from stoker.cli.client.stacks import (
     last_event_id,
     refresh,
     resources_of,
+    state_of,
 )
 from stoker.cli.client.target import Target
-from stoker.cli.console.console import say
+from stoker.cli.console.console import console_beside, print_json, say
 from stoker.cli.deploy.confirmation import confirm_changes
 from stoker.cli.deploy.outcome import end_with_failure
 from stoker.cli.deploy.plan import Change, plan_of_delete
@@ -34,20 +34,22 @@ from stoker.cli.local.service import connect
 @click.command("destroy")
 @click.argument("name", shell_complete=completing.stacks)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@shared.as_json
 @shared.wait
 @shared.service
-def command(name: str, yes: bool, wait: bool, target: Target) -> None:
+def command(name: str, yes: bool, as_json: bool, wait: bool, target: Target) -> None:
     """Delete the stack NAME (or id) with its servers, networks and everything else in it.
 
     Asks first, and separately before data is deleted, as that of a volume; with --yes, asks
-    nothing. Ctrl-C stops the output; the deletion continues.
+    nothing. Ctrl-C stops the output; the deletion continues. With --json, progress goes to the
+    error output, and the stack is printed as JSON at the end.
 
     \b
     Examples
       stoker destroy web-app
       stoker destroy web-app --yes --no-wait
     """
-    console, patience = Console(), RetryPolicy()
+    console, patience = console_beside(as_json=as_json), RetryPolicy()
     with closing(connect(target)) as client:
         stack = patience.ask(partial(the_stack, client, name), first=True)
         count = len(patience.ask(partial(resources_of, client, stack)))
@@ -59,12 +61,14 @@ def command(name: str, yes: bool, wait: bool, target: Target) -> None:
             partial(client.call, ORCHESTRATION, "DELETE", stack.path),
             partial(has_started, client, stack, "DELETE", last),
         )
-        if not wait:
-            state = patience.ask(partial(refresh, client, stack)).state
-            say(console, f"{stack.name}: {state}; stoker status {stack.id} --follow")
-            return
-        ended = follow_or_leave(console, client, stack, last, patience=patience)
-        if ended.status != "COMPLETE":
+        if wait:
+            ended = follow_or_leave(console, client, stack, last, patience=patience)
+        else:
+            ended = patience.ask(partial(refresh, client, stack))
+            say(console, f"{stack.name}: {ended.state}; stoker status {stack.id} --follow")
+        if as_json:
+            print_json(state_of(ended))
+        if wait and ended.status != "COMPLETE":
             end_with_failure(console, client, ended)
 
 

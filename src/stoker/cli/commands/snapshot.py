@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -11,13 +11,21 @@ from typing import Any
 import click
 from rich.console import Console
 
+from stoker.cli.arguments import completing
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.naming import the_stack
 from stoker.cli.client.client import Client, RefusedError, parsed
 from stoker.cli.client.retry_policy import RetryPolicy
-from stoker.cli.client.stacks import ORCHESTRATION, Stack, last_event_id
+from stoker.cli.client.stacks import (
+    ORCHESTRATION,
+    Stack,
+    as_data,
+    last_event_id,
+    refresh,
+    snapshots_of,
+)
 from stoker.cli.client.target import Target
-from stoker.cli.console.console import print_json, say, table
+from stoker.cli.console.console import console_beside, print_json, say, table
 from stoker.cli.console.failures import CommandError, InputError
 from stoker.cli.deploy.confirmation import confirm
 from stoker.cli.deploy.outcome import end_with_failure
@@ -45,30 +53,37 @@ def command() -> None:
 
 
 @command.command("create")
-@click.argument("stack_name", metavar="STACK")
+@click.argument("stack_name", metavar="STACK", shell_complete=completing.stacks)
 @click.option("--name", help="Name of the snapshot.")
+@shared.as_json
 @shared.wait
 @shared.service
-def create(stack_name: str, name: str | None, wait: bool, target: Target) -> None:
+def create(stack_name: str, name: str | None, as_json: bool, wait: bool, target: Target) -> None:
     """Take a snapshot of STACK.
+
+    With --json, progress goes to the error output, and the snapshot is printed as JSON at the end.
 
     \b
     Examples
       stoker snapshot create web-app
       stoker snapshot create web-app --name before-upgrade
     """
-    console = Console()
+    console = console_beside(as_json=as_json)
     with closing(connect(target)) as client:
-        stack = the_stack(client, stack_name)
+        stack = the_stack(client, stack_name, outputs=False)
         last = last_event_id(client, stack)
         answer = client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots", {"name": name})
         made = parsed(lambda found: str(found["id"]), answer)
-        _follow(console, client, stack, last, wait=wait)
-        say(console, f"snapshot {made}")
+        ended = _follow(console, client, stack, last, wait=wait)
+        _require_complete(console, client, ended, wait=wait)
+        if as_json:
+            print_json(_the_snapshot(client, stack, made))
+        else:
+            say(console, f"snapshot {made}")
 
 
 @command.command("list")
-@click.argument("stack_name", metavar="STACK")
+@click.argument("stack_name", metavar="STACK", shell_complete=completing.stacks)
 @shared.as_json
 @shared.service
 def index(stack_name: str, as_json: bool, target: Target) -> None:
@@ -80,8 +95,8 @@ def index(stack_name: str, as_json: bool, target: Target) -> None:
     """
     console = Console()
     with closing(connect(target)) as client:
-        stack = the_stack(client, stack_name)
-        found = _snapshots(client, stack)
+        stack = the_stack(client, stack_name, outputs=False)
+        found = snapshots_of(client, stack)
     if as_json:
         print_json(found)
     elif not found:
@@ -92,8 +107,8 @@ def index(stack_name: str, as_json: bool, target: Target) -> None:
 
 
 @command.command("show")
-@click.argument("stack_name", metavar="STACK")
-@click.argument("snapshot")
+@click.argument("stack_name", metavar="STACK", shell_complete=completing.stacks)
+@click.argument("snapshot", shell_complete=completing.snapshots)
 @shared.as_json
 @shared.service
 def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
@@ -121,32 +136,41 @@ def show(stack_name: str, snapshot: str, as_json: bool, target: Target) -> None:
 
 
 @command.command("restore")
-@click.argument("stack_name", metavar="STACK")
-@click.argument("snapshot")
+@click.argument("stack_name", metavar="STACK", shell_complete=completing.stacks)
+@click.argument("snapshot", shell_complete=completing.snapshots)
 @_yes
+@shared.as_json
 @shared.wait
 @shared.service
-def restore(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target) -> None:
+def restore(
+    stack_name: str, snapshot: str, yes: bool, as_json: bool, wait: bool, target: Target
+) -> None:
     """Restore STACK from SNAPSHOT. Later changes are lost; asks first, except with --yes.
+
+    With --json, progress goes to the error output, and the stack with its outputs and resources is
+    printed as JSON at the end.
 
     \b
     Examples
       stoker snapshot restore web-app before-upgrade
     """
-    console = Console()
+    console = console_beside(as_json=as_json)
     with closing(connect(target)) as client:
-        stack = the_stack(client, stack_name)
+        stack = the_stack(client, stack_name, outputs=False)
         found = _the_snapshot(client, stack, snapshot)
         if not yes:
             confirm(f"Bring {stack.name} back to what it was at {found['creation_time']}?", client)
         last = last_event_id(client, stack)
         client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots/{found['id']}/restore")
-        _follow(console, client, stack, last, wait=wait)
+        ended = _follow(console, client, stack, last, wait=wait)
+        if as_json:
+            print_json(as_data(client, ended))
+        _require_complete(console, client, ended, wait=wait)
 
 
 @command.command("delete")
-@click.argument("stack_name", metavar="STACK")
-@click.argument("snapshot")
+@click.argument("stack_name", metavar="STACK", shell_complete=completing.stacks)
+@click.argument("snapshot", shell_complete=completing.snapshots)
 @_yes
 @shared.wait
 @shared.service
@@ -159,7 +183,7 @@ def delete(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target
     """
     console = Console()
     with closing(connect(target)) as client:
-        stack = the_stack(client, stack_name)
+        stack = the_stack(client, stack_name, outputs=False)
         found = _the_snapshot(client, stack, snapshot)
         if not yes:
             confirm(f"Delete the snapshot {found['name'] or found['id']} of {stack.name}?", client)
@@ -171,12 +195,15 @@ def delete(stack_name: str, snapshot: str, yes: bool, wait: bool, target: Target
 
 def _follow(
     console: Console, client: Client, stack: Stack, last: str | None, *, wait: bool
-) -> None:
-    if not wait:
-        say(console, f"stoker status {stack.name} --follow")
-        return
-    ended = follow_or_leave(console, client, stack, last)
-    if ended.status != "COMPLETE":
+) -> Stack:
+    if wait:
+        return follow_or_leave(console, client, stack, last)
+    say(console, f"stoker status {stack.name} --follow")
+    return refresh(client, stack)
+
+
+def _require_complete(console: Console, client: Client, ended: Stack, *, wait: bool) -> None:
+    if wait and ended.status != "COMPLETE":
         end_with_failure(console, client, ended)
 
 
@@ -197,17 +224,12 @@ def _await_end(client: Client, stack: Stack, snapshot_id: str) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _snapshots(client: Client, stack: Stack) -> Sequence[Mapping[str, Any]]:
-    answer = client.get(ORCHESTRATION, f"{stack.path}/snapshots")
-    return parsed(lambda body: list(body["snapshots"]), answer)
-
-
 def _the_snapshot(client: Client, stack: Stack, name_or_id: str) -> Mapping[str, Any]:
     """Return the snapshot of that id or name.
 
     Raises :class:`InputError` if there is none, or several.
     """
-    known = _snapshots(client, stack)
+    known = snapshots_of(client, stack)
     found = [each for each in known if each["id"] == name_or_id]
     found = found or [each for each in known if each["name"] == name_or_id]
     if len(found) == 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from contextlib import closing
 from shutil import disk_usage
 
@@ -25,15 +24,14 @@ from stoker.cli.client.stacks import (
     resources_of,
 )
 from stoker.cli.client.target import Target
-from stoker.cli.console.console import print_json, say, table, table_width
+from stoker.cli.console.console import print_json, say
 from stoker.cli.deploy.outcome import end_with_failure, print_failure, print_outputs
 from stoker.cli.deploy.progress import event_line, follow_or_leave
 from stoker.cli.deploy.tree import Clocks, as_tree, print_tree
 from stoker.cli.local.service import connect
+from stoker.cli.stack_table import print_stacks
 
 _FULL = 4 * 1024 * 1024  # free bytes below which the database may be unable to write
-_TITLES = ("Stack", "State", "Created", "Updated", "Id")
-_COLOURS = {"COMPLETE": "green", "FAILED": "red", "IN_PROGRESS": "yellow"}
 
 
 @click.command("status")
@@ -69,7 +67,7 @@ def command(name: str | None, following: bool, count: int, as_json: bool, target
         elif name is None:
             _overview(console, client, target)
         elif following:
-            _follow(console, client, the_stack(client, name))
+            _follow(console, client, the_stack(client, name, outputs=False))
         else:
             _show(console, client, the_stack(client, name), count)
 
@@ -87,21 +85,11 @@ def _overview(console: Console, client: Client, target: Target) -> None:
         if (free := disk_usage(target.data_dir).free) < _FULL:
             words = f"Disk      full: {free // 1024} KiB free; the service can change nothing"
             say(console, f"{words} until there is room for {target.data_dir}", "red")
-    _list(console, list_stacks(client))
-
-
-def _list(console: Console, stacks: Sequence[Stack]) -> None:
-    if not stacks:
+    stacks = list_stacks(client)
+    if stacks:
+        print_stacks(console, stacks)
+    else:
         say(console, "There are no stacks. Create one with: stoker deploy TEMPLATE")
-        return
-    rows: list[Sequence[str]] = [
-        (s.name, s.state, s.created, s.updated or "-", s.id) for s in stacks
-    ]
-    titles: Sequence[str] = _TITLES
-    if console.is_terminal and table_width(titles, rows) > console.width:
-        # The ids would break each line in two. Names do as well, and --json has the ids.
-        rows, titles = [row[:-1] for row in rows], _TITLES[:-1]
-    table(console, titles, rows, [_COLOURS.get(stack.status, "") for stack in stacks])
 
 
 def _show(console: Console, client: Client, stack: Stack, count: int) -> None:

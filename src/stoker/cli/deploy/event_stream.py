@@ -19,14 +19,24 @@ _PAUSE = 1.0  # seconds before an ended stream is opened again
 
 
 class EventStreamClient:
-    """Follows the events of a stack on a thread. A service without streams is polled."""
+    """Follows the events of a stack on a thread. A service without streams is polled.
+
+    With ``until_end``, it ends with the operation that is in progress.
+    """
 
     def __init__(
-        self, client: Client, stack: Stack, after: str | None, silence: float = SILENCE
+        self,
+        client: Client,
+        stack: Stack,
+        after: str | None,
+        silence: float = SILENCE,
+        *,
+        until_end: bool = True,
     ) -> None:
         self._client = client
         self._path = f"{stack.path}/events"
         self._silence = silence
+        self._until_end = until_end
         self._last = after or ""  # id of the last received event
         self._notified = Signal()
         self._closed = Signal()
@@ -62,7 +72,7 @@ class EventStreamClient:
 
     def _follow(self) -> bool:
         """Follow a stream; return whether there may be another one after its end."""
-        query = {"nested_depth": DEEP, "until_end": True, "marker": self._last}
+        query = {"nested_depth": DEEP, "until_end": self._until_end, "marker": self._last}
         for line in self._client.lines(ORCHESTRATION, self._path, query, self._silence):
             self._streams = True
             if line.startswith("id:"):

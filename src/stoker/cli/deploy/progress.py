@@ -22,6 +22,7 @@ from stoker.cli.deploy.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, ela
 from stoker.kernel.values import replace
 
 INTERRUPTED = 130  # exit code after Ctrl-C
+CANCELLABLE = ("CREATE", "UPDATE")  # actions of stacks that can be cancelled
 _SHORTEST_PAUSE = 0.15
 _LONGEST_PAUSE = 3.0
 _SILENCE_SECONDS = 10.0
@@ -147,15 +148,26 @@ def _busy(resources: Sequence[Resource]) -> list[Resource]:
 
 
 def event_line(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> str:
-    """Return an event as one line; resources of nested stacks by their path, if known."""
-    name, is_of_stack = event.resource, event.stack_name == event.resource
-    if event.stack_id in paths and event.stack_id != stack.id:
-        name = "/".join((*paths[event.stack_id], *([] if is_of_stack else [name])))
-    elif event.stack_id != stack.id and not is_of_stack:
-        name = f"{event.stack_name}/{name}"
+    """Return an event as one line, with the time of day."""
     clock = event.time.partition("T")[2].removesuffix("Z")
+    name = "/".join(event_path(event, stack, paths)) or stack.name
+    return f"{clock} {described_event(event, name)}"
+
+
+def described_event(event: Event, name: str) -> str:
+    """Return state, name of the resource, and reason of an event."""
     reason = "" if event.reason in PLAIN_REASONS else f"  {' '.join(event.reason.split())}"
-    return f"{clock} {event.state:<20} {name}{reason}"
+    return f"{event.state:<20} {name}{reason}"
+
+
+def event_path(event: Event, stack: Stack, paths: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the path of an event's resource; empty for the stack itself.
+
+    A nested stack without a path is one that is deleted: it has the name of the stack.
+    """
+    deleted = () if event.stack_id == stack.id else (event.stack_name,)
+    above = paths.get(event.stack_id, deleted)
+    return above if event.is_of_stack else (*above, event.resource)
 
 
 def started_on(client: Client, name: str, patience: RetryPolicy) -> Stack:
@@ -218,8 +230,10 @@ def follow_or_leave(
     try:
         return follow(client, stack, display, after, rollback=rollback, patience=patience)
     except KeyboardInterrupt:
-        watch = f"  stoker status {stack.name} --follow"
-        say(console, f"\n{stack.name} continues in the background. To watch it:\n{watch}")
+        say(console, f"\n{stack.name} continues in the background. To watch it:")
+        say(console, f"  stoker status {stack.name} --follow")
+        if stack.action in CANCELLABLE:
+            say(console, f"To stop it:\n  stoker cancel {stack.name}")
         sys.exit(INTERRUPTED)
 
 
