@@ -34,6 +34,15 @@ resources:
     type: OS::Barbican::Secret
     properties: {payload: word, payload_content_type: text/plain}
 """
+VOLUME = """heat_template_version: 2018-08-31
+parameters:
+  size: {type: number, default: 1}
+resources:
+  volume: {type: OS::Cinder::Volume, properties: {size: {get_param: size}}}
+"""
+BROKEN = """
+  broken: {type: OS::Heat::TestResource, properties: {fail: true}, depends_on: volume}
+"""
 NOTHING = "heat_template_version: 2018-08-31\nresources:\n  v: {type: OS::Heat::RandomString}\n"
 LOST = ["purged", "stored", "volume", "zone"]
 
@@ -80,6 +89,31 @@ def test_data_loss_is_marked_and_confirmed_separately(service: Served, tmp_path:
     harmless = service.run("destroy", "data", text="y\n")
     assert harmless.exit_code == 0
     assert "Delete the data?" not in harmless.output
+
+
+def test_data_of_failed_volume_is_confirmed(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "failed.yaml"
+    deployed(service, template, VOLUME)
+    over_quota = service.run("deploy", str(template), "-P", "size=999999")
+    assert over_quota.exit_code == 1
+    template.write_text(VOLUME.replace("{get_param: size}", "1, availability_zone: nova"))
+    refused = service.run("deploy", str(template), text="y\nn\n")
+    assert refused.exit_code == 1
+    assert "The data of volume cannot be restored" in refused.output
+    assert service.run("destroy", "failed", "--yes").exit_code == 0
+
+
+def test_data_of_unfinished_stack_is_confirmed(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "unfinished.yaml"
+    template.write_text(VOLUME + BROKEN)
+    assert service.run("deploy", str(template)).exit_code == 1
+    template.write_text(NOTHING)
+    refused = service.run("deploy", str(template), text="y\nn\n")
+    assert refused.exit_code == 1
+    assert "The data of volume cannot be restored" in refused.output
+    template.write_text(VOLUME)
+    assert service.run("deploy", str(template)).exit_code == 0
+    assert service.run("destroy", "unfinished", "--yes").exit_code == 0
 
 
 def test_cloud_of_environment_is_named_in_questions(

@@ -56,6 +56,7 @@ def shown(old: Any, new: Any) -> list[str]:
         ),
         ({"a": None}, {}, ['value: {"a": null} -> {}']),
         ("******", "******", ["value: changes only in secrets, which are masked"]),
+        (1, 1, ["value: 1 is set again"]),
     ],
 )
 def test_difference_shows_only_what_differs(old: Any, new: Any, lines: list[str]) -> None:

@@ -16,6 +16,8 @@ from typing import Any
 
 import click
 
+from stoker.kernel.logs.masking import MASK
+
 _MOST_LINES = 20
 _WIDEST = 50  # characters of a value beside another one
 _WIDEST_LINE = 140  # characters of an item or line below the name
@@ -51,7 +53,8 @@ def short(value: Any) -> str:
 
 def _lines(name: str, old: Any, new: Any, words: Words) -> Iterator[str]:
     if old == new:
-        yield f"{name}: {_ONLY_SECRETS}"
+        secret = MASK in _text(old)
+        yield f"{name}: {_ONLY_SECRETS if secret else f'{short(old)} is set again'}"
         return
     shown_old, shown_new = _without_none(old), _without_none(new)
     if shown_old == shown_new:  # Keys without a value are the only difference.

@@ -29,10 +29,12 @@ from stoker.cli.console.failures import CommandError
 from stoker.cli.console.findings import DocumentError
 from stoker.cli.deploy.causes import ShownAs
 from stoker.cli.deploy.confirmation import confirm_changes
-from stoker.cli.deploy.plan import summary, tree
+from stoker.cli.deploy.plan import Change, summary, tree
 from stoker.cli.deploy.progress import started_on
 from stoker.cli.deploy.request import DeployRequest
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
+
+_UNMADE = "CREATE_FAILED"  # state of a stack or resource that was never complete
 
 
 class StartedDeployment(Struct, frozen=True):
@@ -58,13 +60,10 @@ class Deployment(Struct, frozen=True):
         existing = self.patience.ask(partial(find_stack, self.client, request.name), first=True)
         if existing is None:
             return self._created(request, {**request.create_body(), **settings})
-        if (
-            existing.state != "CREATE_FAILED"
-        ):  # A stack that was never complete has nothing to lose.
-            if yes:
-                self._refuse_impossible(request, existing)
-            else:
-                self._confirm(request, existing)
+        if not yes:
+            self._confirm(request, existing)
+        elif existing.state != _UNMADE:
+            self._refuse_impossible(request, existing)
         self._renew_handles(existing)
         body = {**request.update_body(), **settings}
         last = self.patience.ask(partial(last_event_id, self.client, existing))
@@ -136,13 +135,24 @@ class Deployment(Struct, frozen=True):
             return  # The update itself reports the error, or is attempted.
 
     def _confirm(self, request: DeployRequest, existing: Stack) -> None:
-        """Show the plan and ask, if working objects are deleted or interrupted."""
+        """Show the plan and ask, if working objects are deleted or interrupted, or data is lost.
+
+        An object that failed after its create still has data. A stack that was never complete has
+        nothing but data to lose.
+        """
         changes = self.patience.ask(partial(request.plan, self.client, existing)).changes
         harmful = [change for change in changes if change.is_loss or change.interruptions]
         if harmful:
             resources = self.patience.ask(partial(resources_of, self.client, existing))
-            failed = {(r.stack_name, r.name) for r in resources if r.status == "FAILED"}
-            harmful = [each for each in harmful if (each.stack_name, each.name) not in failed]
+            states = {(r.stack_name, r.name): r.state for r in resources}
+
+            def is_harmful(change: Change) -> bool:
+                state = states.get((change.stack_name, change.name), "")
+                if change.loses_data:
+                    return state != _UNMADE
+                return existing.state != _UNMADE and not state.endswith("_FAILED")
+
+            harmful = list(filter(is_harmful, harmful))
         if not harmful:
             return
         click.echo(tree(changes), file=self.console.file)
