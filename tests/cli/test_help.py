@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from stoker.cli.machine import examine
-from stoker.cli.main import COMMANDS
+from stoker.cli.main import COMMANDS, main
 from tests.cli.conftest import EXAMPLES, free_port, stoker
 
 
@@ -26,6 +28,34 @@ def test_every_command_teaches_by_examples(name: str) -> None:
     done = stoker(name, "--help")
     assert done.exit_code == 0
     assert f"stoker {name}" in done.output.partition("Examples")[2]
+
+
+# Commands whose output is a text for another program, or only says that something is done.
+WITHOUT_JSON = {
+    "serve", "api", "engine", "stop", "logs", "ssh", "exec", "completion", "config sample",
+    "policy sample", "db backup", "db rotate-key", "db forget-keys", "snapshot delete",
+}  # fmt: skip
+
+
+def commands(group: click.Group, above: str = "") -> Iterator[tuple[str, click.Command]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{above}{name} ")
+        else:
+            yield f"{above}{name}", command
+
+
+def test_every_command_with_data_has_json() -> None:
+    assert isinstance(main, click.Group)
+    without = {
+        name
+        for name, command in commands(main)
+        if not any("--json" in parameter.opts for parameter in command.params)
+    }
+    assert without == WITHOUT_JSON
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

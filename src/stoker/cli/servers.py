@@ -37,7 +37,7 @@ def find_server(client: Client, name: str) -> Server:
         hint = did_you_mean(name, names)
         near = "" if hint is None else f" ({hint})"
         raise InputError(
-            f'there is no stack and no server "{name}"{near}; "stoker status" lists the stacks'
+            f'there is no stack and no server "{name}"{near}; "stoker list" lists the stacks'
         )
     stack = stack or the_stack(client, stack_name)
     known = {

@@ -27,7 +27,7 @@ def the_stack(client: Client, name: str, *, outputs: bool = True) -> Stack:
     if found is None:
         hint = did_you_mean(name, [stack.name for stack in list_stacks(client)])
         near = "" if hint is None else f" ({hint})"
-        raise InputError(f'there is no stack "{name}"{near}; "stoker status" lists the stacks')
+        raise InputError(f'there is no stack "{name}"{near}; "stoker list" lists the stacks')
     return found
 
 

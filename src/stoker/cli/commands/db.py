@@ -38,8 +38,9 @@ def command() -> None:
 
 
 @command.command("upgrade")
+@options.as_json
 @administered
-def upgrade(administration: Administration, **_: Any) -> None:
+def upgrade(administration: Administration, as_json: bool, **_: Any) -> None:
     """Make the tables, or bring those of an earlier release up to date.
 
     The service does the same when it starts.
@@ -48,7 +49,11 @@ def upgrade(administration: Administration, **_: Any) -> None:
     Examples
       stoker db upgrade --config-file /etc/stoker/stoker.conf
     """
-    click.echo(f"The database has revision {administration.upgrade()}.")
+    revision = administration.upgrade()
+    if as_json:
+        print_json({"revision": revision})
+    else:
+        click.echo(f"The database has revision {revision}.")
 
 
 @command.command("check")
@@ -90,8 +95,11 @@ def backup(administration: Administration, file: Path, **_: Any) -> None:
 
 @command.command("copy")
 @click.argument("target", metavar="URL")
+@options.as_json
 @administered
-def copy(administration: Administration, data_dir: Path, target: str, **_: Any) -> None:
+def copy(
+    administration: Administration, data_dir: Path, target: str, as_json: bool, **_: Any
+) -> None:
     """Copy the database into the one at URL, which must be empty: all of it, or nothing.
 
     The service must not run meanwhile. Encrypted values are copied as they are, with the same key
@@ -106,9 +114,13 @@ def copy(administration: Administration, data_dir: Path, target: str, **_: Any) 
     if data_dir.is_dir():
         lock.acquire()
     try:
-        click.echo(f"Copied {administration.copy(target)} rows. Start the service with --database.")
+        rows = administration.copy(target)
     finally:
         lock.release()
+    if as_json:
+        print_json({"rows": rows})
+    else:
+        click.echo(f"Copied {rows} rows. Start the service with --database.")
 
 
 @command.command("purge")

@@ -47,8 +47,9 @@ def list_engines(database: DatabaseSettings, as_json: bool, **_: Any) -> None:
 
 
 @command.command("clean")
+@options.as_json
 @administered
-def clean(database: DatabaseSettings, **_: Any) -> None:
+def clean(database: DatabaseSettings, as_json: bool, **_: Any) -> None:
     """Drop engines that are down from the list. After a day this happens automatically.
 
     An engine that was dropped but is alive returns to the list with its next report.
@@ -57,4 +58,8 @@ def clean(database: DatabaseSettings, **_: Any) -> None:
     Examples
       stoker service clean --config-file /etc/stoker/stoker.conf
     """
-    click.echo(f"Dead engines are removed: {forget_dead_engines(database)}.")
+    removed = forget_dead_engines(database)
+    if as_json:
+        print_json({"removed": removed})
+    else:
+        click.echo(f"Dead engines are removed: {removed}.")
