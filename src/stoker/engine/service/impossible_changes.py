@@ -1,23 +1,37 @@
-"""Rejects plans that no cloud can carry out.
+"""Rejects updates that no cloud can carry out.
 
 Takes the plan of an update, and reports changes that every cloud rejects and that the plan already
-shows. Previews call it. An update without a preview is not rejected here: as in Heat, the resource
-fails then.
+shows. Previews have a plan. A request has none until it is recorded, so it is planned here first,
+but only if a comparison of the two templates shows that such a change is possible.
+
+Called by previews and by operations. Tested by tests/operations/test_impossible_updates.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.nested.preview_tree import PreviewedStack, facts_amid
+from stoker.engine.execution.nested.preview_tree import (
+    PreviewedStack,
+    PreviewOptions,
+    facts_amid,
+    preview_tree,
+)
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Step, defined
-from stoker.engine.model.records import Resource
+from stoker.engine.model.records import Input, Resource, Stack, Status
+from stoker.engine.model.requests import StackRequest
+from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import NOT_SUPPORTED
+from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Definition
+from stoker.template.evaluate.evaluation import Evaluation
 
 # Each stack of a tree, with the names of the resources that lead to it.
 Tree = list[tuple[tuple[str, ...], PreviewedStack]]
@@ -29,6 +43,24 @@ class _Leaving(Struct, frozen=True):
     path: tuple[str, ...]
     type_name: str
     keys: Mapping[str, str]  # descriptions of the objects that only one resource can use, by key
+
+
+async def require_possible_update(
+    ports: Ports, stack: Stack, stack_input: Input, evaluation: Evaluation, request: StackRequest
+) -> None:
+    """Raise DiagnosticError for an update with changes that every cloud rejects.
+
+    An update of a stack with an operation in progress is accepted: its rows are still changing.
+    """
+    if stack.status is Status.IN_PROGRESS:
+        return
+    earlier = await evaluation_at(ports, stack, stack.input_id)
+    if not await ports.workers.compute(lambda: _is_suspicious(evaluation, earlier)):
+        return
+    stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+    options = PreviewOptions(moves=request.moves)
+    foreseen = await preview_tree(stack_rows, stack_input, evaluation, options)
+    await ports.workers.compute(lambda: require_possible(foreseen))
 
 
 def require_possible(foreseen: PreviewedStack) -> None:
@@ -95,6 +127,58 @@ def _shrunk(row: Resource, definition: Definition) -> Iterator[Diagnostic]:
                 ("resources", row.name, "properties", name),
                 error_type=NOT_SUPPORTED,
             )
+
+
+def _is_suspicious(new: Evaluation, old: Evaluation) -> bool:
+    """Return whether an update may shrink an object, or create the user of one that is in use."""
+    holders = {True: False, False: False}  # whether a resource with such objects is added, deleted
+    pairs: list[tuple[Evaluation | None, Evaluation | None]] = [(new, old)]
+    while pairs:
+        after, before = pairs.pop()
+        if after is not None and before is not None and _may_shrink(after, before):
+            return True
+        for one, other in ((after, before), (before, after)):
+            if one is not None and not holders[one is after]:
+                types = _types_only_in(one, other)
+                holders[one is after] = any(map(_has_exclusive_objects, types))
+        children = {} if after is None else after.children
+        previous = {} if before is None else before.children
+        pairs += [(children.get(name), previous.get(name)) for name in {**children, **previous}]
+    return all(holders.values())
+
+
+def _types_only_in(one: Evaluation, other: Evaluation | None) -> set[type[ResourceType]]:
+    known = {} if other is None else other.type_names
+    return {type(type_) for name, type_ in one.types.items() if name not in known}
+
+
+def _may_shrink(after: Evaluation, before: Evaluation) -> bool:
+    for name, type_ in after.types.items():
+        growing = _growing_properties(type(type_))
+        if not growing or name not in before.types:
+            continue
+        new, old = after.analyses[name].definition, before.analyses[name].definition
+        if new is None or old is None:
+            return True
+        for each in growing:
+            value, previous = new.properties.get(each), old.properties.get(each)
+            smaller, larger = _number(value), _number(previous)
+            if smaller is None or larger is None:
+                if value is not None and previous is not None:
+                    return True
+            elif smaller < larger:
+                return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _growing_properties(type_: type[ResourceType]) -> tuple[str, ...]:
+    return tuple(name for name, declared in type_.properties.items() if declared.only_grows)
+
+
+@lru_cache(maxsize=1024)
+def _has_exclusive_objects(type_: type[ResourceType]) -> bool:
+    return type_.exclusive_objects is not ResourceType.exclusive_objects
 
 
 def _number(value: Any) -> int | float | None:

@@ -21,6 +21,7 @@ from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.service.impossible_changes import require_possible_update
 from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.kernel.json import long
 from stoker.template.evaluate.evaluation import Evaluation
@@ -104,10 +105,11 @@ async def agreed_update(
 ) -> Agreement | None:
     """Return the plan that an update accepts by a fingerprint, or None.
 
-    Raises PlanOutdatedError.
+    Raises PlanOutdatedError. An update without a plan raises DiagnosticError if its plan would.
     """
     fingerprint = request.plan_fingerprint
     if fingerprint is None:
+        await require_possible_update(ports, stack, stack_input, evaluation, request)
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
