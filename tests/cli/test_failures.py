@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
+from stoker.cli.arguments.naming import the_stack
+from stoker.cli.client.client import RefusedError
+from stoker.cli.client.stacks import ORCHESTRATION
 from stoker.cli.client.target import Target
 from stoker.cli.deploy.remedies import ports_in_the_way
 from stoker.cli.local.service import connect
@@ -31,6 +37,8 @@ resources:
     type: OS::Neutron::FloatingIP
     properties: {floating_network: public, port_id: {get_resource: port}}
 """
+# The network is passed on, so that other stacks may connect it.
+PASSED_ON = "  shown: {type: OS::Heat::Value, properties: {value: {get_resource: net}}}\n"
 NOBODY = """heat_template_version: 2018-08-31
 resources:
   h: {type: OS::Heat::WaitConditionHandle}
@@ -51,6 +59,12 @@ resources:
 """
 
 
+VOLUME = """heat_template_version: 2018-08-31
+resources:
+  v: {{type: OS::Cinder::Volume, properties: {{size: {}}}}}
+"""
+
+
 def failure(service: Served, tmp_path: Path, name: str, text: str) -> str:
     template = tmp_path / f"{name}.yaml"
     template.write_text(text)
@@ -68,9 +82,49 @@ def test_taken_address_names_resource_that_has_it(service: Served, tmp_path: Pat
 
 
 def test_subnet_without_route_is_named_with_remedy(service: Served, tmp_path: Path) -> None:
-    said = failure(service, tmp_path, "routeless", NO_ROUTE)
+    said = failure(service, tmp_path, "routeless", NO_ROUTE + PASSED_ON)
     assert " is the resource sub\n" in said
     assert "OS::Neutron::RouterInterface" in said
+
+
+def test_absent_route_is_found_beforehand(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "routeless.yaml"
+    template.write_text(NO_ROUTE)
+    for command in ("plan", "deploy"):
+        refused = service.run(command, str(template))
+        assert refused.exit_code in (1, 2)
+        assert f"{template}:10:" in refused.output
+        assert "no router connects net to the network of the floating IP" in refused.output
+    assert service.run("status", "routeless").exit_code == 2
+
+
+def test_plan_warns_about_exceeded_quotas(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "large.yaml"
+    template.write_text(HELD.replace("size: 2", "size: 123456"))
+    planned = service.run("plan", str(template))
+    assert planned.exit_code == 2
+    assert "warning: the plan needs 123456 GiB of volumes, but" in planned.output
+    quotas = json.loads(service.run("plan", str(template), "--json").output)["quotas"]
+    requested = {each["name"]: each["requested"] for each in quotas}
+    assert {name: requested[name] for name in ("instances", "port", "floatingip", "volumes")} == {
+        "instances": 1,
+        "port": 1,
+        "floatingip": 1,
+        "volumes": 1,
+    }
+
+
+def test_accepted_updates_are_judged_like_plans(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "shrunk.yaml"
+    template.write_text(VOLUME.format(2))
+    assert service.run("deploy", str(template)).exit_code == 0
+    body = {"template": VOLUME.format(1)}
+    with closing(connect(Target(service.data_dir, None, True))) as client:
+        with pytest.raises(RefusedError, match="size cannot shrink from 2 to 1") as refused:
+            client.call(ORCHESTRATION, "PATCH", the_stack(client, "shrunk").path, body)
+        assert refused.value.status == 400
+        assert the_stack(client, "shrunk").state == "CREATE_COMPLETE"
+    assert service.run("destroy", "shrunk", "--yes").exit_code == 0
 
 
 def test_wait_condition_without_servers_suggests_no_consoles(

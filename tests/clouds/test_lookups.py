@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from threading import Event
+from typing import Any
+
 import pytest
 from tests.clouds.fake_cloud import FakeCloud
 from tests.clouds.fake_services import FakeConnection, Kind, Service
@@ -141,6 +144,19 @@ def test_failing_service_is_reported_as_reason(lookups: Lookups) -> None:
     assert "maintenance" in reason
     cloud.refuse("GET", "/networks", 503, "maintenance")
     assert lookups.known_faults(cloud.connection, [("neutron.network", "blue")]) == [None]
+
+
+def test_slow_service_gives_no_known_fault(clock: ManualClock) -> None:
+    released = Event()
+
+    class Slow(FakeCloud):
+        def answer(self, *arguments: Any) -> Any:
+            released.wait(5.0)
+            return super().answer(*arguments)
+
+    lookups, cloud = Lookups(clock, patience_seconds=0.01), Slow()
+    assert lookups.known_faults(cloud.connection, [("neutron.network", "blue")]) == [None]
+    released.set()
 
 
 def test_every_constraint_has_a_lookup() -> None:

@@ -43,13 +43,19 @@ def intact(lab: Lab, name: str = "knot") -> bool:
     return not lab.cloud.violations and lab.cloud.contents.get(name) == "by hand"
 
 
+def late(type_: str, **properties: Any) -> dict[str, Any]:
+    """Return a tie that is created a while after the request was accepted."""
+    return {"slow": thing(lag=5), "r": {**tie(type_, **properties), "depends_on": "slow"}}
+
+
 @pytest.mark.parametrize("type_", TIES)
 @pytest.mark.parametrize("content", ["by hand", "something else"])
 def test_create_over_foreign_object_fails_and_spares_it(type_: str, content: str) -> None:
     async def story(lab: Lab) -> None:
-        lab.cloud.tie_by_hand("knot")
         given = {"content": content} if type_ == "Sim::Knot" else {}
-        await lab.create(template({"r": tie(type_, **given)}))
+        await lab.begin_create(template(late(type_, **given)))
+        lab.cloud.tie_by_hand("knot")
+        await lab.engine.dispatch.idle()
         assert await lab.status() == "CREATE_FAILED"
         expected = "the tie knot already exists. This stack did not create it"
         assert await reason(lab, "r") == f"{expected}, so it is left unchanged"
@@ -63,10 +69,11 @@ def test_create_over_foreign_object_fails_and_spares_it(type_: str, content: str
 @pytest.mark.parametrize("type_", TIES)
 def test_rollback_of_rejected_create_spares_foreign_object(type_: str) -> None:
     async def story(lab: Lab) -> None:
-        lab.cloud.tie_by_hand("knot")
         await lab.create(template({"a": thing()}))
-        wanted = template({"a": thing(), "r": tie(type_)})
-        await lab.update(wanted, disable_rollback=False)
+        wanted = template({"a": thing(), **late(type_)})
+        await lab.begin_update(wanted, disable_rollback=False)
+        lab.cloud.tie_by_hand("knot")
+        await lab.engine.dispatch.idle()
         assert await lab.status() == "ROLLBACK_COMPLETE"
         assert intact(lab)
 
@@ -239,10 +246,10 @@ def test_two_resources_never_own_one_object(type_: str) -> None:
 @pytest.mark.parametrize("type_", TIES)
 def test_object_of_other_stack_is_named_and_spared(type_: str) -> None:
     async def story(lab: Lab) -> None:
+        await lab.begin_create(template(late(type_)))
         body = StackRequest(name="other", template=template({"theirs": tie(type_)}))
         await lab.engine.operations.create(CALLER, body)
         await lab.engine.dispatch.idle()
-        await lab.create(template({"r": tie(type_)}))
         told = await reason(lab, "r")
         assert told.endswith("already exists. It belongs to the resource theirs of the stack other")
         await lab.delete()

@@ -64,6 +64,9 @@ ADDRESS = {"floating_network": "public"}
 
 SERVED = {
     "n": resource("OS::Neutron::Net"),
+    "sub": resource("OS::Neutron::Subnet", network=ref("n"), cidr="10.0.0.0/24"),
+    "way": resource("OS::Neutron::Router", external_gateway_info={"network": "public"}),
+    "i": resource("OS::Neutron::RouterInterface", router=ref("way"), subnet=ref("sub")),
     "p": resource("OS::Neutron::Port", network=ref("n")),
     "f": resource("OS::Neutron::FloatingIP", **ADDRESS),
 }

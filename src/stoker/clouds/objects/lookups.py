@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -29,6 +29,8 @@ _IN_DOMAIN = re.compile(r"(?s)(.+)\{(.+)\}")  # A name with its domain, such as 
 _REFUSED_IDS = frozenset({400, 403, 404, 405})
 _KEPT_FOR = 30.0
 _MOST_KEPT = 5000
+# How long a check waits for the cloud if a missing answer is acceptable.
+_PATIENCE_SECONDS = 10.0
 # This constraint accepts an empty text, for a server without a key pair.
 _OPTIONAL = "nova.keypair"
 
@@ -70,10 +72,17 @@ class Unanswered(str):
 class Lookups:
     """Finds objects by name or id. All methods block and are thread-safe."""
 
-    def __init__(self, clock: Clock, cached_for: float = _KEPT_FOR, threads: int = 16) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        cached_for: float = _KEPT_FOR,
+        threads: int = 16,
+        patience_seconds: float = _PATIENCE_SECONDS,
+    ) -> None:
         self._clock = clock
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="lookup")
         self._cached_for = cached_for
+        self._patience_seconds = patience_seconds
         self._lock = Lock()
         self._ids: WeakKeyDictionary[Any, dict[tuple[str, str, str], tuple[float, str]]] = (
             WeakKeyDictionary()
@@ -158,9 +167,12 @@ class Lookups:
         return self._each_once(checks, lambda item: self.check(cloud, item[0], item[1]))
 
     def known_faults(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
-        """Check as :meth:`check_many`; None also if the service does not respond."""
-        reasons = self.check_many(cloud, checks)
-        return [None if isinstance(reason, Unanswered) else reason for reason in reasons]
+        """Check as :meth:`check_many`; None also if the service does not respond in time."""
+        distinct = {repr(item): item for item in checks}
+        asked = {key: self._pool.submit(self.check, cloud, *item) for key, item in distinct.items()}
+        wait(asked.values(), timeout=self._patience_seconds)
+        verdicts = {key: _known_fault(future) for key, future in asked.items()}
+        return [verdicts[repr(item)] for item in checks]
 
     def close(self) -> None:
         """Start no more lookups."""
@@ -172,6 +184,15 @@ class Lookups:
             return [ask(items[0])] * len(items)
         answers = dict(zip(distinct, self._pool.map(ask, distinct.values()), strict=True))
         return [answers[repr(item)] for item in items]
+
+
+def _known_fault(check: Future[str | None]) -> str | None:
+    """Return the reason of a violation; None also if the service has not responded."""
+    if not check.done():
+        check.cancel()
+        return None
+    reason = check.result()
+    return None if isinstance(reason, Unanswered) else reason
 
 
 def find_id(cloud: Any, where: Collection, value: str) -> str:

@@ -20,9 +20,9 @@ _PORT = "OS::Neutron::Port"
 _ROUTER = "OS::Neutron::Router"
 _ROUTER_GATEWAY = "OS::Neutron::RouterGateway"
 _ROUTER_INTERFACE = "OS::Neutron::RouterInterface"
-_NETWORK_NAMES = ("network", "network_id")
-_SUBNET_NAMES = ("subnet", "subnet_id")
-_ROUTER_NAMES = ("router", "router_id")
+NETWORK_NAMES = ("network", "network_id")
+SUBNET_NAMES = ("subnet", "subnet_id")
+ROUTER_NAMES = ("router", "router_id")
 
 
 def _indexed(others: Others) -> Neighbours:
@@ -32,7 +32,7 @@ def _indexed(others: Others) -> Neighbours:
 def subnets_of(network: Any, others: Others) -> set[str]:
     """Return the names of the subnets that the template creates in a network (a value or
     Unknown)."""
-    return set(_indexed(others).with_value(_SUBNET, _NETWORK_NAMES, network))
+    return set(_indexed(others).with_value(_SUBNET, NETWORK_NAMES, network))
 
 
 def gateways_to(network: Any, others: Others) -> set[str]:
@@ -40,7 +40,7 @@ def gateways_to(network: Any, others: Others) -> set[str]:
     if network is None:
         return set()
     index = _indexed(others)
-    found = set(index.with_value(_ROUTER_GATEWAY, _NETWORK_NAMES, network))
+    found = set(index.with_value(_ROUTER_GATEWAY, NETWORK_NAMES, network))
     for name in index.of_type(_ROUTER):
         gateway = others[name][1].get("external_gateway_info")
         if isinstance(gateway, Mapping) and gateway.get("network") == network:
@@ -50,7 +50,7 @@ def gateways_to(network: Any, others: Others) -> set[str]:
 
 def interfaces_of(router: Any, others: Others) -> set[str]:
     """Return the names of the interfaces of a router (a value or Unknown)."""
-    return set(_indexed(others).with_value(_ROUTER_INTERFACE, _ROUTER_NAMES, router))
+    return set(_indexed(others).with_value(_ROUTER_INTERFACE, ROUTER_NAMES, router))
 
 
 def interfaces_towards(port: Any, others: Others) -> set[str]:
@@ -68,15 +68,15 @@ def interfaces_towards(port: Any, others: Others) -> set[str]:
 
 
 def _interfaces_on_subnets_of(port: Mapping[str, Any], index: Neighbours) -> set[str]:
-    named = [first_value(entry, *_SUBNET_NAMES) for _, entry in records_in(port.get("fixed_ips"))]
+    named = [first_value(entry, *SUBNET_NAMES) for _, entry in records_in(port.get("fixed_ips"))]
     found: set[str] = set()
     for subnet in named:
-        found |= index.with_value(_ROUTER_INTERFACE, _SUBNET_NAMES, subnet)
+        found |= index.with_value(_ROUTER_INTERFACE, SUBNET_NAMES, subnet)
     if any(subnet is not None for subnet in named):
         return found
-    possible = subnets_of(first_value(port, *_NETWORK_NAMES), index)
+    possible = subnets_of(first_value(port, *NETWORK_NAMES), index)
     for name in index.of_type(_ROUTER_INTERFACE):
-        subnet = unknown_in(first_value(index[name][1], *_SUBNET_NAMES))
+        subnet = unknown_in(first_value(index[name][1], *SUBNET_NAMES))
         if subnet is not None and subnet.sources & possible:
             found.add(name)
     return found

@@ -5,19 +5,20 @@ Floating IPs have no name. The description holds the marker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.resources.base import declare
+from stoker.resources.base.network_faults import unreachable_port
 from stoker.resources.base.network_order import Others, gateways_to, interfaces_towards, subnets_of
 from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.properties import Attribute, Interruption, Type
-from stoker.schema.resource_type import Call
-from stoker.schema.resource_type.neighbours import first_value
+from stoker.schema.resource_type import Call, Impossible
+from stoker.schema.resource_type.neighbours import Neighbours, first_value
 from stoker.schema.support import deprecated, hidden, since
 
 _ASSOCIATED = frozenset({"port_id", "fixed_ip_address"})
@@ -30,6 +31,7 @@ class FloatingIP(RestResource):
     description = "An address of an external network, associated with a port."
     service = "network"
     collection = FLOATING_IPS
+    quota = "network/floatingip"
     shares = frozenset({LEADS})
     clear_values = {"dns_domain": "", "dns_name": ""}
     field_names = {"floating_network": "floating_network_id", "floating_subnet": "subnet_id"}
@@ -106,3 +108,9 @@ class FloatingIP(RestResource):
             | gateways_to(network, others)
             | interfaces_towards(properties.get("port_id"), others)
         )
+
+    def impossible_beside(
+        self, properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
+    ) -> Sequence[Impossible]:
+        """Return a fault if no router leads from the external network to the port."""
+        return unreachable_port(properties.get("port_id"), others, existing)

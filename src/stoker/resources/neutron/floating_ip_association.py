@@ -10,11 +10,20 @@ from typing import Any
 
 from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.resources.base import declare
+from stoker.resources.base.network_faults import unreachable_port
 from stoker.resources.base.network_order import Others, interfaces_towards
 from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part, associations
 from stoker.schema.properties import Interruption
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import (
+    Call,
+    Done,
+    Failed,
+    Impossible,
+    ManagedType,
+    Outcome,
+)
+from stoker.schema.resource_type.neighbours import Neighbours
 
 _MOVED = Interruption("connections through the address are interrupted")
 
@@ -103,3 +112,9 @@ class FloatingIPAssociation(ManagedType):
     ) -> frozenset[str]:
         """Return the router interfaces on the subnets of the port."""
         return frozenset(interfaces_towards(properties.get("port_id"), others))
+
+    def impossible_beside(
+        self, properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
+    ) -> Sequence[Impossible]:
+        """Return a fault if no router leads from the external network to the port."""
+        return unreachable_port(properties.get("port_id"), others, existing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import ip_address, ip_network
 from typing import Any
 
@@ -10,6 +10,8 @@ from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import SUBNETS
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base import declare
+from stoker.resources.base.declare import records_in
+from stoker.resources.base.network_faults import is_in_range
 from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import IP_VERSION, NETWORK, NETWORK_ID, ROUTE
 from stoker.resources.neutron.tags import tags_of
@@ -29,6 +31,7 @@ class Subnet(RestResource):
     description = "A range of addresses of a network, with its gateway, routes and name servers."
     service = "network"
     collection = SUBNETS
+    quota = "network/subnet"
     field_names = {"network": "network_id", "subnetpool": "subnetpool_id", "segment": "segment_id"}
     follow_up_requests = (tags_of(SUBNETS),)
 
@@ -130,11 +133,23 @@ class Subnet(RestResource):
         gateway = properties.get("gateway_ip")
         if isinstance(gateway, str) and gateway and not _is_address(gateway):
             findings.append(_finding(f"{gateway!r} is not an IP address", "gateway_ip"))
-        return findings
+        return [*findings, *_pool_findings(cidr, properties.get("allocation_pools"))]
 
 
 def _finding(message: str, name: str) -> Diagnostic:
     return Diagnostic("invalid-subnet", message, (name,))
+
+
+def _pool_findings(cidr: Any, pools: Any) -> Iterator[Diagnostic]:
+    """Yield the bounds of allocation pools that are outside the range of the subnet."""
+    for index, pool in records_in(pools):
+        for name in ("start", "end"):
+            address = pool.get(name)
+            if not isinstance(cidr, str) or not isinstance(address, str):
+                continue
+            if not is_in_range(address, cidr):
+                message = f"{address} is not in {cidr}, the range of the subnet"
+                yield Diagnostic("invalid-subnet", message, ("allocation_pools", index, name))
 
 
 def _is_address(text: str) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
+from msgspec import Struct
+
 from stoker.kernel.diagnostics import Diagnostic, Path
 from stoker.schema.resource_type.call import Call, Signal
-from stoker.schema.resource_type.neighbours import Neighbour
+from stoker.schema.resource_type.neighbours import Neighbour, Neighbours
 from stoker.schema.resource_type.outcomes import Outcome
 from stoker.schema.software import Deployment
 
@@ -293,6 +295,47 @@ class RequestsAddresses(Protocol):
         """Return the path from the property, the network and the address of each.
 
         Networks and addresses may be Unknown.
+        """
+
+
+class Impossible(Struct, frozen=True):
+    """A reason for which the service certainly rejects a resource."""
+
+    path: Path  # from the properties to the value at fault
+    message: str  # the fault, and what to do
+    # The extension of the network service without which the resource may be accepted.
+    extension: str = ""
+    # Ids of the objects in the way. They are no obstacle if they belong to the same stack.
+    holders: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class JudgesNeighbours(Protocol):
+    """Other resources of the template can show that the service will reject this one."""
+
+    def impossible_beside(
+        self, properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
+    ) -> Sequence[Impossible]:
+        """Return the faults; empty unless every service rejects the resource.
+
+        Called for each create and update. Properties are as evaluated: references are Unknown.
+        ``others`` has no properties for objects that exist outside the stack. ``existing`` has the
+        names of resources that the stack had before: other stacks may have changed their objects.
+        """
+
+
+@runtime_checkable
+class FindsObstacles(Protocol):
+    """The cloud can show before a create that it will be rejected."""
+
+    def may_be_obstructed(self, properties: Mapping[str, Any]) -> bool:
+        """Return whether the cloud has to be read for these properties."""
+
+    def obstacles(self, call: Call) -> Sequence[Impossible]:
+        """Read the cloud, with a few requests, and return the obstacles to a create.
+
+        Called before a request is accepted, for each new resource. References are Unknown, and
+        names are ids where they are known.
         """
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoker.kernel.lazy import lazy
-from stoker.schema.unknown import Unknown
+from stoker.schema.unknown import Unknown, unknown_in
 
 Neighbour = tuple[str, Mapping[str, Any]]  # type name and properties of a resource
 
@@ -41,6 +41,27 @@ class Neighbours(Mapping[str, Neighbour]):
     def of_type(self, type_name: str) -> list[str]:
         """Names of the resources of a type, in the template's order."""
         return self._types.get(type_name, [])
+
+    @lazy
+    def _referring(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for name, (_, properties) in self._resources.items():
+            unknown = unknown_in(properties)
+            for source in () if unknown is None else unknown.sources:
+                found.setdefault(source, set()).add(name)
+        return found
+
+    def referring_to(self, name: str) -> set[str]:
+        """Return the names of the resources whose properties refer to a resource."""
+        return self._referring.get(name, set())
+
+    def referred(self, value: Any, type_name: str) -> str | None:
+        """Return the one resource that a value refers to, if it has the type; None otherwise."""
+        sources = value.sources if isinstance(value, Unknown) else ()
+        if len(sources) != 1:
+            return None
+        [name] = sources
+        return name if self._resources.get(name, ("",))[0] == type_name else None
 
     def with_value(self, type_name: str, properties: tuple[str, ...], value: Any) -> set[str]:
         """Return the names of resources of a type whose first given property has the value.

@@ -12,7 +12,7 @@ Tested by tests/language, tests/bad_input and tests/operations/test_evaluation_c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -271,14 +271,21 @@ class Evaluation:
         return frozenset(self.resolved.missing).union(*nested)
 
 
+def in_nested(
+    evaluation: Evaluation, name: str, found: Iterable[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """Yield diagnostics about the nested stack of a resource, at their causes in the template."""
+    type_, template = evaluation.types[name], evaluation.template
+    assert isinstance(type_, NestingType)
+    path, properties = template.resources[name].path, template.version.dialect.properties
+    for each in without_repetitions(type_, found):
+        yield found_in_nested(each, type_, path, properties)
+
+
 def _nested_diagnostics(evaluation: Evaluation) -> Iterator[Diagnostic]:
     """Yield diagnostics about the nested stacks that are known in advance."""
-    template = evaluation.template
     for name, child in evaluation.children.items():
-        type_, path = evaluation.types[name], template.resources[name].path
-        assert isinstance(type_, NestingType)
-        for found in without_repetitions(type_, child.validate()):
-            yield found_in_nested(found, type_, path, template.version.dialect.properties)
+        yield from in_nested(evaluation, name, child.validate())
 
 
 def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:

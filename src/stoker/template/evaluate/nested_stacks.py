@@ -8,7 +8,7 @@ Tested by tests/groups, tests/operations/test_previews.py and tests/bad_input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -34,6 +34,7 @@ from stoker.template.evaluate.type_resolver import TemplateType, TypeResolver
 from stoker.template.functions.scope import Facade
 from stoker.template.versions import CFN, HOT
 
+_MOST_PLACES = 3  # nested stacks that a message names
 # In place of a file name: a template that a type generates, as Heat names it.
 _GENERATED = "nested_stack"
 
@@ -190,6 +191,29 @@ def without_repetitions(type_: ResourceType, found: Iterable[Diagnostic]) -> lis
         same = place[:1] if section == "outputs" else place[1:]
         distinct.setdefault((diagnostic.code, diagnostic.file, section, *same), diagnostic)
     return list(distinct.values())
+
+
+def with_places(found: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return diagnostics about nested stacks with the resources of these stacks in the message.
+
+    A fault of a file that several nested stacks use is returned once, with all of them.
+    """
+    alike: dict[tuple[Any, ...], list[Diagnostic]] = {}
+    for diagnostic in found:
+        key = (diagnostic.file, diagnostic.path, diagnostic.message)
+        alike.setdefault(key, []).append(diagnostic)
+    return [_placed(group) for group in alike.values()]
+
+
+def _placed(alike: Sequence[Diagnostic]) -> Diagnostic:
+    first = alike[0]
+    places = ["/".join(part.split("<")[0] for part in each.above) for each in alike if each.above]
+    if not places:
+        return first
+    named = ", ".join(places[:_MOST_PLACES])
+    if len(places) > _MOST_PLACES:
+        named = f"{named} and {len(places) - _MOST_PLACES} more"
+    return replace(first, message=f"{first.message}, in {named}")
 
 
 def is_foreseen(definition: Definition) -> bool:

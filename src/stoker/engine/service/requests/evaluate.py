@@ -19,13 +19,11 @@ from msgspec import Struct
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Input, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.planning.constraints import constraint_diagnostics
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
-from stoker.engine.planning.sizes import require_resources
+from stoker.engine.service.requests.feasibility import require_feasible
 from stoker.engine.service.requests.fetch import EvaluatedInput, judged, with_fetched
 from stoker.engine.service.requests.inputs import input_of, input_of_document
-from stoker.engine.service.stack_access.availability import require_services
 from stoker.kernel.addresses import STACK_NAME
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, NotFoundError, ValidationError, name_taken
@@ -76,7 +74,7 @@ async def evaluated_new(
     stack = new_stack(ports, caller, name, request, stack_id)
     found = await evaluated(ports, stack, request, old)
     try:
-        await _check(ports, caller, stack, found)
+        await _check(ports, caller, stack, found, adopts=old is not None)
     except Exception:
         # A name that is taken is reported first, whatever else is wrong.
         await require_free(ports, caller, name)
@@ -135,7 +133,7 @@ async def evaluated_update(
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
-    await _check(ports, caller, stack, found)
+    await _check(ports, caller, stack, found, earlier)
     return found.input, evaluation
 
 
@@ -147,18 +145,19 @@ async def _before(
     return old, await evaluation_at(ports, stack, stack.input_id)
 
 
-async def _check(ports: Ports, caller: Caller, stack: Stack, found: EvaluatedInput) -> None:
+async def _check(
+    ports: Ports,
+    caller: Caller,
+    stack: Stack,
+    found: EvaluatedInput,
+    earlier: Evaluation | None = None,
+    *,
+    adopts: bool = False,
+) -> None:
     """Raise the errors that can be found before the request is recorded."""
-    evaluation, findings = found.evaluation, found.findings
-    findings.raise_errors()
-    require_types(ports.policy, caller, evaluation)
-    most = ports.limits.resources_per_stack
-    if most >= 0:
-        require_resources(most, await ports.workers.compute(lambda: _resources_in(evaluation)))
-    await require_services(ports, stack, evaluation)
-    asked = ports.clouds.check
-    findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
-    findings.raise_errors()
+    found.findings.raise_errors()
+    require_types(ports.policy, caller, found.evaluation)
+    await require_feasible(ports, stack, found, earlier, adopts=adopts)
 
 
 def new_stack(
@@ -203,8 +202,3 @@ def _check_name(name: str | None) -> str:
             ]
         )
     return name
-
-
-def _resources_in(evaluation: Evaluation) -> int:
-    """Return the number of resources, including known nested ones."""
-    return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

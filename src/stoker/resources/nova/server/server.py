@@ -31,10 +31,13 @@ from stoker.resources.nova.server.create import (
 )
 from stoker.resources.nova.server.networks import (
     LeadsFloatingIPs,
+    addresses_in_use,
+    addresses_outside,
     fixed_addresses,
+    requests_addresses,
     subnets_needed,
 )
-from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports
+from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports, quota_use
 from stoker.resources.nova.server.power import (
     IMAGE,
     brought_to,
@@ -64,6 +67,10 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
     live = staticmethod(live_properties)
     claim = staticmethod(claim_ports)
     requested_addresses = staticmethod(fixed_addresses)
+    impossible_beside = staticmethod(addresses_outside)
+    may_be_obstructed = staticmethod(requests_addresses)
+    obstacles = staticmethod(addresses_in_use)
+    quota_use = staticmethod(quota_use)
 
     def create(self, call: Call) -> Outcome:
         """Create credentials and ports, then the server, and wait until it is active."""

@@ -1,0 +1,92 @@
+"""Checks whether the cloud can carry out a request, before anything is recorded.
+
+Takes an evaluation without errors, and for an update the one before. Raises all errors that the
+cloud and the limits of the service show in advance, for the template and its nested stacks. The
+parts of the evaluation to be checked are collected on one thread, so that a small request does not
+pay for each kind of check.
+
+Called for each create, update and preview. Tested by tests/operations/test_requests.py,
+test_sizes.py, test_nested_constraints.py, test_neighbour_faults.py and test_obstacles.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from stoker.engine.model.interfaces import Ports
+from stoker.engine.model.records import Stack
+from stoker.engine.planning.constraints import (
+    constraint_diagnostics,
+    nested_checks,
+    tree_diagnostics,
+)
+from stoker.engine.planning.neighbour_faults import needed_extensions, neighbour_diagnostics
+from stoker.engine.planning.sizes import require_resources
+from stoker.engine.service.requests.fetch import EvaluatedInput
+from stoker.engine.service.requests.obstacles import (
+    NewResource,
+    obstacle_diagnostics,
+    searchable,
+)
+from stoker.engine.service.stack_access.availability import require_services
+from stoker.template.definition import CustomCheck
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.nested_stacks import with_places
+
+
+class _Pending(Struct, frozen=True):
+    """Parts of an evaluation that the cloud or a limit has to confirm."""
+
+    resources: int  # with those of nested stacks
+    nested: Sequence[CustomCheck]
+    extensions: Collection[str]
+    searchable: Sequence[NewResource]
+
+
+async def require_feasible(
+    ports: Ports,
+    stack: Stack,
+    found: EvaluatedInput,
+    earlier: Evaluation | None,
+    *,
+    adopts: bool,
+) -> None:
+    """Raise DiagnosticError or RequestError for a request that cannot succeed.
+
+    ``earlier`` is the evaluation that an update changes. ``adopts`` is true if the objects exist.
+    """
+    evaluation, findings = found.evaluation, found.findings
+    pending = await ports.workers.compute(lambda: _pending(evaluation, earlier))
+    if (most := ports.limits.resources_per_stack) >= 0:
+        require_resources(most, pending.resources)
+    await require_services(ports, stack, evaluation)
+    if adopts:
+        # The objects of nested stacks exist, whatever became of their flavors and images.
+        asked = ports.clouds.check
+        findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
+        findings.raise_errors()
+        return
+    faults = await neighbour_diagnostics(ports, stack, evaluation, earlier, pending.extensions)
+    faults += await tree_diagnostics(ports, stack, evaluation, earlier, pending.nested)
+    findings.extend(with_places(faults))
+    findings.raise_errors()
+    # Names of absent objects are reported above. A search would fail at them.
+    faults = await obstacle_diagnostics(ports, stack, evaluation, pending.searchable)
+    findings.extend(with_places(faults))
+    findings.raise_errors()
+
+
+def _pending(evaluation: Evaluation, earlier: Evaluation | None) -> _Pending:
+    return _Pending(
+        _resources_in(evaluation),
+        nested_checks(evaluation),
+        needed_extensions(evaluation, earlier),
+        searchable(evaluation, earlier),
+    )
+
+
+def _resources_in(evaluation: Evaluation) -> int:
+    """Return the number of resources, including known nested ones."""
+    return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))
