@@ -68,6 +68,9 @@ class NoCloud:
     def lacking(self, stack: Stack, dependencies: Sequence[Any]) -> Sequence[None]:
         return [None] * len(dependencies)
 
+    def quotas(self, stack: Stack, use: Mapping[str, int]) -> Sequence[Any]:
+        return []
+
     def known_faults(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
         return [None] * len(checks)
 

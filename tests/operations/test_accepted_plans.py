@@ -236,7 +236,8 @@ def test_delete_follows_its_plan_or_is_refused() -> None:
 def test_create_follows_its_plan_or_is_refused() -> None:
     async def story(lab: Lab) -> None:
         body = StackRequest(name="stack", template=BEFORE)
-        _, _, plan = await lab.engine.service.previews.create(CALLER, body, fingerprint=True)
+        made = await lab.engine.service.previews.create(CALLER, body, fingerprint=True)
+        plan = made.fingerprint
         with pytest.raises(PlanOutdatedError, match="differ from those of the plan"):
             await lab.create(AFTER, plan_fingerprint=plan)
         await lab.create(BEFORE, plan_fingerprint=plan)

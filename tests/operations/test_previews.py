@@ -145,7 +145,7 @@ def test_create_preview_shows_members_with_references(
         uses = {"get_resource": "a"}
         wanted = template({"a": thing(), "g": make(2, uses=uses, value="v")})
         body = StackRequest(name="stack", template=wanted)
-        _, found, _ = await lab.engine.service.previews.create(CALLER, body)
+        found = (await lab.engine.service.previews.create(CALLER, body)).resources
         members = [each for each in found if each.parent_resource == "g"]
         assert [each.properties["value"] for each in members] == ["v", "v"]
         bad = template({"a": thing(), "g": make(2, uses=uses, valeu="v")})
@@ -200,7 +200,7 @@ def test_preview_masks_hidden_parameters() -> None:
             "c"
         ] == "******"
         new = StackRequest(name="another", template=wanted("third secret", "new"))
-        _, made, _ = await lab.engine.service.previews.create(CALLER, new)
+        made = (await lab.engine.service.previews.create(CALLER, new)).resources
         shown = {view.name: (view.properties or {})["value"] for view in made}
         assert (shown["a"], shown["c"]) == ("new", "******")
 

@@ -97,7 +97,8 @@ def test_type_of_absent_service_is_refused_with_position() -> None:
 def test_preview_shows_resources_and_outputs_without_recording() -> None:
     async def story(lab: Lab) -> None:
         request = StackRequest(name="stack", template=PLAIN)
-        stack, resources, _ = await lab.engine.service.previews.create(CALLER, request)
+        made = await lab.engine.service.previews.create(CALLER, request)
+        stack, resources = made.stack, made.resources
         assert [resource.name for resource in resources] == ["a"]
         assert stack.parameters["OS::stack_id"] == "None"
         assert stack.outputs is not None

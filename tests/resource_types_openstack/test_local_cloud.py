@@ -14,6 +14,7 @@ from tests.clouds.local_cloud import LocalCloud, running_cloud
 from stoker.clouds.cloud_access import CloudAccess
 from stoker.clouds.objects.collections import FLAVORS, IMAGES, NETWORKS, PORTS, SERVERS
 from stoker.clouds.objects.lookups import LookupFailedError, Lookups
+from stoker.clouds.objects.quotas import quotas_for
 from stoker.kernel.clock import SystemClock
 from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
@@ -318,6 +319,35 @@ def test_cloud_reports_missing_services_and_extensions(local: LocalCloud) -> Non
         "Service endpoint not in service catalog.",
         None,
     ]
+
+
+def test_quotas_show_use_and_limits(local: LocalCloud) -> None:
+    cloud, lookups = local.connection(), Lookups(SystemClock())
+    flavor = FLAVORS.get(cloud, FLAVORS.select(cloud)[0]["id"])
+    use = {
+        "compute/instances": 2,
+        f"flavor/{flavor['name']}": 2,
+        "flavor/absent": 1,
+        "volume/gigabytes": 100_001,
+        "network/port": 1,
+        "network/router": 0,
+    }
+    found = {f"{each.service}/{each.name}": each for each in quotas_for(cloud, lookups, use)}
+    counts = {key: each.requested for key, each in found.items()}
+    assert counts == {
+        "compute/instances": 2,
+        "compute/cores": 2 * flavor["vcpus"],
+        "compute/ram": 2 * flavor["ram"],
+        "volume/gigabytes": 100_001,
+        "network/port": 1,
+    }
+    assert found["volume/gigabytes"].allowed == 100_000
+    before = found["network/port"].used
+    network = next(each for each in NETWORKS.select(cloud) if each["name"] == "private")
+    port = PORTS.create(cloud, {"network_id": network["id"]})
+    [again] = quotas_for(cloud, lookups, {"network/port": 1})
+    assert again.used == before + 1
+    PORTS.delete(cloud, port["id"])
 
 
 def test_pools_and_scopes_and_policies_live(made: Any, local: LocalCloud) -> None:

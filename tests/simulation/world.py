@@ -32,6 +32,7 @@ from stoker.kernel.load import Load
 from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
+from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.store.schema import tables
 from stoker.store.sql.contents import ContentCache
 from stoker.store.sql.databases import open_database
@@ -182,6 +183,9 @@ class Clouds:
 
     def known_faults(self, stack: Stack, checks: Sequence[CustomCheck]) -> Sequence[str | None]:
         return [None] * len(checks)
+
+    def quotas(self, stack: Stack, use: QuotaKeys) -> Sequence[Quota]:
+        return []
 
     def lacking(
         self, stack: Stack, dependencies: Sequence[tuple[str, str]]

@@ -9,9 +9,11 @@ from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
 from stoker.clouds.faults import is_cloud_fault
 from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.lookups import Lookups
+from stoker.clouds.objects.quotas import quotas_for
 from stoker.clouds.sessions import Sessions
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import NameLookup
+from stoker.schema.quotas import Quota, QuotaKeys
 
 
 class HasCredentials(Protocol):
@@ -68,6 +70,10 @@ class CloudAccess:
             if not is_cloud_fault(fault):
                 raise
             return [None] * len(dependencies)  # Unknown. The first call will find out.
+
+    def quotas(self, stack: HasCredentials, use: QuotaKeys) -> Sequence[Quota]:
+        """Return the quotas that a use of resources counts against, as far as services answer."""
+        return quotas_for(self.connection(stack), self._lookups, use)
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:

@@ -107,7 +107,7 @@ _STACKS: tuple[Operation, ...] = (
         previews.preview_create,
         "stacks:preview",
         previews.CreatePreview,
-        query=(previews.FINGERPRINT,),
+        query=(previews.FINGERPRINT, previews.QUOTAS),
         body=stacks.CreateBody,
     ),
     *(

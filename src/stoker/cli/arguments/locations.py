@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -28,9 +27,7 @@ class InputFile(click.Path):
 
 
 def location_of(text: str) -> Location:
-    """Return the location that an argument names: a path, also as a file URL, or an address."""
-    if text.startswith("file://"):
-        return Path(unquote(urlsplit(text).path))
+    """Return the location that an argument names."""
     return text if is_address(text) else Path(text)
 
 

@@ -19,6 +19,7 @@ from stoker.cli.client.target import Target
 from stoker.cli.console.console import print_json
 from stoker.cli.console.failures import FAILED, CommandError, InputError
 from stoker.cli.deploy.plan import Plan, plan_of_delete, summary, tree
+from stoker.cli.deploy.quotas import warnings_of
 from stoker.cli.deploy.request import DeployArguments, stack_arguments
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.local.service import connect
@@ -91,12 +92,15 @@ def command(
             "stack": saved.stack_name,
             "action": saved.action,
             "changes": [change.as_data() for change in plan.changes],
+            "quotas": [quota.as_data() for quota in plan.quotas],
         }
         print_json(data)
     else:
         if plan.changes:
             click.echo(tree(plan.changes))
         click.echo(f"{saved.stack_name}: {summary(plan.changes)}")
+        for line in warnings_of(plan.quotas):
+            click.echo(line)
         if out is not None and plan.changes:
             click.echo(f"Saved. To carry it out: stoker deploy {out}")
     sys.exit(CHANGES if plan.changes else 0)

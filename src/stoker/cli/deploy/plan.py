@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from stoker.cli.client.client import Client, parsed
 from stoker.cli.client.stacks import ORCHESTRATION, Stack
+from stoker.cli.deploy.quotas import Quota, quotas_in
 from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
@@ -180,6 +181,7 @@ class Plan(Struct, frozen=True):
     changes: tuple[Change, ...]
     # Identifies the plan at the service. None if it cannot be executed unchanged.
     fingerprint: str | None = None
+    quotas: tuple[Quota, ...] = ()  # that the plan counts against
 
 
 def plan_of_create(answer: Any) -> Plan:
@@ -199,7 +201,7 @@ def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -
 
 
 def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
-    return Plan(tuple(changes), answer.get("plan_fingerprint"))
+    return Plan(tuple(changes), answer.get("plan_fingerprint"), tuple(quotas_in(answer)))
 
 
 def tree(changes: Iterable[Change]) -> str:

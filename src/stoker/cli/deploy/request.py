@@ -133,6 +133,7 @@ class DeployRequest(Struct, frozen=True):
         """Return the changes of a deployment in a stack, and in its nested stacks."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
+        asked["quotas"] = "true"
         query = urlencode(asked, doseq=True)
         answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)
@@ -140,7 +141,7 @@ class DeployRequest(Struct, frozen=True):
     def plan_of_new(self, client: Client, *, fingerprint: bool = False) -> Plan:
         """Return the resources that a deployment would create."""
         body = self.create_body()
-        path = f"/stacks/preview?fingerprint={fingerprint}"
+        path = f"/stacks/preview?fingerprint={fingerprint}&quotas=true"
         return plan_of_create(self.send(client, "POST", path, body))
 
     def send(self, client: Client, method: str, path: str, body: Mapping[str, Any]) -> Any:

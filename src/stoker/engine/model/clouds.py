@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
+from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.schema.resource_type import SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
 
@@ -59,6 +60,9 @@ class Clouds(Protocol):
         self, stack: Stack, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:
         """Return None for each service and extension ("" for none), or why it is missing."""
+
+    def quotas(self, stack: Stack, use: QuotaKeys) -> Sequence[Quota]:
+        """Return the quotas that a use of resources counts against, as far as services answer."""
 
 
 class Faults(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -11,6 +11,7 @@ from msgspec import Struct, field
 from stoker.engine.model.stack_records.change_sets import ChangeSet
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import Position
+from stoker.schema.quotas import Quota
 from stoker.template.definition import Output
 
 
@@ -139,6 +140,16 @@ class PlanView(Struct, frozen=True):
     changes: tuple[ChangeView, ...]
     # Accepts the plan in a request. None if not requested, or while an operation is open.
     fingerprint: str | None = None
+    quotas: tuple[Quota, ...] = ()  # that the plan counts against, if requested
+
+
+class CreatePlanView(Struct, frozen=True):
+    """The stack and the resources of a create."""
+
+    stack: StackView
+    resources: Sequence[ResourceView]
+    fingerprint: str | None = None  # accepts the plan in a request, if requested
+    quotas: Sequence[Quota] = ()  # that the plan counts against, if requested
 
 
 class ChangeSetState(StrEnum):

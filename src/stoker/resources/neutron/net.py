@@ -25,6 +25,7 @@ class Net(Shareable):
     description = "A network."
     service = "network"
     collection = NETWORKS
+    quota = "network/network"
     clear_values = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
     field_names = {"qos_policy": "qos_policy_id"}

@@ -26,6 +26,7 @@ class Router(RestResource):
     description = "A router between subnets, and to an external network."
     service = "network"
     collection = ROUTERS
+    quota = "network/router"
     shares = frozenset({GATEWAY})
     readiness = Readiness(pending=frozenset({"ALLOCATING"}))
     follow_up_requests = (

@@ -64,6 +64,7 @@ class SecurityGroup(RestResource):
     support = since("2014.1")
     shares = frozenset({RULE})
     collection = SECURITY_GROUPS
+    quota = "network/security_group"
     clear_values = {"stateful": True}
     follow_up_requests = (
         FollowUpRequest("description", _describe),

@@ -24,6 +24,7 @@ class ServerGroup(RestResource):
     service = "compute"
     support = since("2014.2")
     collection = SERVER_GROUPS
+    quota = "compute/server_groups"
     marker_field = ""
 
     properties = {

@@ -56,6 +56,8 @@ class ResourceType(ABC):
     secrets: ClassVar[frozenset[str]] = frozenset()
     # The objects hold data of their users, which no template can restore.
     has_data: ClassVar[bool] = False
+    # The quota that an object counts against, as "network/port"; empty for none.
+    quota: ClassVar[str] = ""
     # Update policies that the type knows, declared as properties are; empty for none.
     update_policies: ClassVar[Mapping[str, Property]] = {}
     capabilities: ClassVar[dict[object, bool]]  # cached results of :func:`can` for this class
@@ -104,6 +106,13 @@ class ResourceType(ABC):
         one that is deleted by the same update. Plans refuse that.
         """
         return {}
+
+    def quota_use(self, properties: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return the use of an object with these properties, by :mod:`stoker.schema.quotas` key.
+
+        Unknown values are left out.
+        """
+        return {self.quota: 1} if self.quota else {}
 
     def service_for(self, properties: Mapping[str, Any]) -> str | None:
         """The service that calls with these properties use; one without calls none and needs no

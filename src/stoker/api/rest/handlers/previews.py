@@ -15,13 +15,15 @@ from stoker.api.rest.shapes import DescribedStack, Place, described_stack, momen
 from stoker.engine.model.views import ChangeView, PlanView, PropertyChange, ResourceView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.values import replace
+from stoker.schema.quotas import Quota
 
 _SHOW_NESTED = Flag("show_nested", "With the changes inside nested stacks.")
 _UNHEALTHY = Texts("unhealthy", "Resources to be seen as marked unhealthy. Stoker's own.")
 FINGERPRINT = Flag(
     "fingerprint", "With the fingerprint by which a request accepts the plan. Stoker's own."
 )
-UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT)
+QUOTAS = Flag("quotas", "With the quotas that the plan counts against. Stoker's own.")
+UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT, QUOTAS)
 
 # Changes that the API shows as the object to be created, not as the existing one.
 _NEW = ("replaced", "added")
@@ -67,11 +69,22 @@ class PreviewedStack(DescribedStack):
     resources: list[PreviewedResource | list[Any]]
 
 
+class CountedQuota(TypedDict):
+    """A quota of the project, with the use that a plan adds. No limit is null."""
+
+    service: str
+    name: str
+    requested: int
+    used: int
+    allowed: int | None
+
+
 class CreatePreview(TypedDict):
     """The stack of a create, with its resources."""
 
     stack: PreviewedStack
     plan_fingerprint: str | None
+    quotas: NotRequired[list[CountedQuota]]
 
 
 class ChangedProperty(TypedDict):
@@ -118,6 +131,7 @@ class ChangesPreview(TypedDict):
 
     resource_changes: ResourceChanges
     plan_fingerprint: str | None
+    quotas: NotRequired[list[CountedQuota]]
 
 
 async def preview_create(call: Call) -> Response:
@@ -126,14 +140,19 @@ async def preview_create(call: Call) -> Response:
     name = stack_name(body)
     refuse_update_fields(body)
     request = await stack_request(call, body, name=name)
-    stack, resources, plan = await call.service.previews.create(
-        call.caller, request, fingerprint=FINGERPRINT.read(call.query)
+    wants_quotas = QUOTAS.read(call.query)
+    plan = await call.service.previews.create(
+        call.caller, request, fingerprint=FINGERPRINT.read(call.query), quotas=wants_quotas
     )
+    stack = plan.stack
 
     def described() -> CreatePreview:
         shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
-        described: PreviewedStack = {**shown, "resources": _tree(resources, stack.address)}
-        return {"stack": described, "plan_fingerprint": plan}
+        described: PreviewedStack = {**shown, "resources": _tree(plan.resources, stack.address)}
+        answer: CreatePreview = {"stack": described, "plan_fingerprint": plan.fingerprint}
+        if wants_quotas:
+            answer["quotas"] = _quotas(plan.quotas)
+        return answer
 
     return await made_response(described)
 
@@ -159,8 +178,16 @@ async def _preview_update(call: Call, *, existing: bool) -> Response:
         show_nested=show_nested,
         unhealthy=unhealthy,
         fingerprint=FINGERPRINT.read(call.query),
+        quotas=QUOTAS.read(call.query),
     )
-    return await made_response(lambda: _grouped(plan))
+
+    def described() -> ChangesPreview:
+        answer = _grouped(plan)
+        if QUOTAS.read(call.query):
+            answer["quotas"] = _quotas(plan.quotas)
+        return answer
+
+    return await made_response(described)
 
 
 async def preview_delete(call: Call) -> Response:
@@ -169,6 +196,19 @@ async def preview_delete(call: Call) -> Response:
         call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
     )
     return await made_response(lambda: _grouped(plan))
+
+
+def _quotas(quotas: Sequence[Quota]) -> list[CountedQuota]:
+    return [
+        {
+            "service": each.service,
+            "name": each.name,
+            "requested": each.requested,
+            "used": each.used,
+            "allowed": each.allowed,
+        }
+        for each in quotas
+    ]
 
 
 def _grouped(plan: PlanView) -> ChangesPreview:

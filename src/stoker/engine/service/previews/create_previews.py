@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
 from stoker.engine.model.secrets import masked_properties, masking_of
-from stoker.engine.model.views import ResourceView, StackView
+from stoker.engine.model.views import CreatePlanView, ResourceView
+from stoker.engine.service.previews.quotas import quotas_of, use_of_create
 from stoker.engine.service.requests.evaluate import evaluated_new, require_free
 from stoker.engine.service.requests.plan_fingerprints import of_create
 from stoker.engine.service.stack_access.guards import most_stacks, require_room
@@ -27,21 +26,24 @@ UNMADE = "None"  # shown as the id of a stack that is only previewed
 
 
 async def preview_create(
-    ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool
-) -> tuple[StackView, Sequence[ResourceView], str | None]:
-    """Return the stack and resources of a create, and the fingerprint of the plan if wanted."""
+    ports: Ports, caller: Caller, request: StackRequest, *, fingerprint: bool, quotas: bool
+) -> CreatePlanView:
+    """Return the stack and resources of a create, with fingerprint and quotas if wanted."""
     new = await evaluated_new(ports, caller, request, UNMADE)
     stack, evaluation = new.stack, new.evaluation
     await require_free(ports, caller, stack.name)
     if (most := most_stacks(ports.limits, caller)) is not None:
         require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
-    def view() -> tuple[StackView, Sequence[ResourceView], str | None]:
+    use = await ports.workers.compute(lambda: use_of_create(evaluation)) if quotas else {}
+    counted = await quotas_of(ports, stack, use)
+
+    def view() -> CreatePlanView:
         outputs = tuple(evaluation.outputs(RecordedReferences()))
         masking = masking_of(evaluation)
         views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
         made = of_create(new.input, evaluation) if fingerprint else None
-        return stack_view(stack, evaluation, outputs), views, made
+        return CreatePlanView(stack_view(stack, evaluation, outputs), views, made, counted)
 
     return await ports.workers.compute(view)
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from stoker.engine.execution.nested.preview_tree import PreviewOptions, preview_tree
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller, StackRequest
-from stoker.engine.model.views import PlanView, ResourceView, StackView
+from stoker.engine.model.views import CreatePlanView, PlanView
 from stoker.engine.service.previews.create_previews import preview_create
+from stoker.engine.service.previews.quotas import quotas_of, use_of_update
 from stoker.engine.service.previews.update_previews import UpdatePreviews
 from stoker.engine.service.requests.evaluate import evaluated_update
 from stoker.engine.service.requests.plan_fingerprints import of_delete, of_update
 from stoker.engine.service.stack_access.guards import require_there
 from stoker.engine.service.stack_access.lookup import Finder
-from stoker.engine.service.views.property_changes import masking_over
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -33,10 +32,17 @@ class Previews:
         self._finder = finder
 
     async def create(
-        self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
-    ) -> tuple[StackView, Sequence[ResourceView], str | None]:
+        self,
+        caller: Caller,
+        request: StackRequest,
+        *,
+        fingerprint: bool = False,
+        quotas: bool = False,
+    ) -> CreatePlanView:
         """Return the stack and the resources that a create would add."""
-        return await preview_create(self._ports, caller, request, fingerprint=fingerprint)
+        return await preview_create(
+            self._ports, caller, request, fingerprint=fingerprint, quotas=quotas
+        )
 
     async def update(
         self,
@@ -47,8 +53,9 @@ class Previews:
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = False,
+        quotas: bool = False,
     ) -> PlanView:
-        """Return the plan of an update, with its nested stacks if requested.
+        """Return the plan of an update, with its nested stacks and quotas if requested.
 
         ``unhealthy`` contains the physical ids of objects that the user will mark unhealthy first.
         Such a plan cannot be accepted, because the marks change the stack.
@@ -61,6 +68,7 @@ class Previews:
             show_nested=show_nested,
             unhealthy=unhealthy,
             fingerprint=fingerprint,
+            quotas=quotas,
         )
         return plan
 
@@ -73,6 +81,7 @@ class Previews:
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = True,
+        quotas: bool = False,
     ) -> tuple[PlanView, Input, Evaluation]:
         """Return the plan of an update, with its input and evaluation."""
         ports = self._ports
@@ -86,14 +95,16 @@ class Previews:
             evaluation,
             PreviewOptions(unhealthy, request.converge, request.moves),
         )
-        masking = await masking_over(stack_rows, [each.evaluation for each in foreseen.all()])
-        previews = UpdatePreviews(ports, masking, show_nested=show_nested)
+        evaluations = [each.evaluation for each in foreseen.all()]
+        previews = await UpdatePreviews.over(stack_rows, evaluations, show_nested=show_nested)
         changes = await previews.changes(foreseen)
+        use = await ports.workers.compute(lambda: use_of_update(foreseen)) if quotas else {}
+        plan = PlanView(tuple(changes), quotas=tuple(await quotas_of(ports, stack, use)))
         if tree is None:
-            return PlanView(tuple(changes)), stack_input, evaluation
+            return plan, stack_input, evaluation
         accepted = foreseen.decisions
         made = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))
-        return PlanView(tuple(changes), made), stack_input, evaluation
+        return replace(plan, fingerprint=made), stack_input, evaluation
 
     async def delete(
         self, caller: Caller, address: StackAddress, *, fingerprint: bool = False
@@ -104,7 +115,6 @@ class Previews:
         require_there(stack)
         tree = await ports.store.tree(stack.id) if fingerprint else None
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-        masking = await masking_over(stack_rows, [])
-        previews = UpdatePreviews(ports, masking, show_nested=True)
+        previews = await UpdatePreviews.over(stack_rows, [], show_nested=True)
         changes = tuple(await previews.deletes(stack_rows))
         return PlanView(changes, None if tree is None else of_delete(tree))

@@ -6,7 +6,7 @@ turns them into lines for users.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from stoker.engine.execution.nested.preview_tree import PreviewedStack, foresee_delete
 from stoker.engine.execution.session import StackRows
@@ -19,7 +19,7 @@ from stoker.engine.service.previews.likely_moves import likely_moves
 from stoker.engine.service.stack_access.presenters import resource_view, row_to_be
 from stoker.engine.service.stack_access.resource_positions import positions_of
 from stoker.engine.service.views.plan_order import Place, places
-from stoker.engine.service.views.property_changes import Compared, compared
+from stoker.engine.service.views.property_changes import Compared, compared, masking_over
 from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.template.definition import DeletionPolicy
@@ -39,6 +39,14 @@ CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
 
 class UpdatePreviews:
     """Builds the lines of plans, with secrets masked; ``show_nested`` adds nested stacks."""
+
+    @classmethod
+    async def over(
+        cls, stack_rows: StackRows, planned: Iterable[Evaluation], *, show_nested: bool
+    ) -> UpdatePreviews:
+        """Return the previews of a stack, with the secrets of it and of the evaluations masked."""
+        masking = await masking_over(stack_rows, planned)
+        return cls(stack_rows.ports, masking, show_nested=show_nested)
 
     def __init__(self, ports: Ports, masking: Masking, *, show_nested: bool) -> None:
         self._ports = ports

@@ -24,7 +24,9 @@ from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.objects.security_groups import group_ids
 from stoker.kernel.errors import RequestError
+from stoker.resources.base.declare import records_in
 from stoker.resources.base.rest import MARKER, marker_text, rename_fields
+from stoker.schema.quotas import FLAVOR
 from stoker.schema.resource_type import Call
 
 # Fields of an unused port. Members cannot delete one that belongs to a server.
@@ -71,6 +73,18 @@ def nics(networks: Sequence[Mapping[str, Any]] | None) -> list[Nic]:
         digest = hashlib.sha256(f"{text}{seen[text]}".encode()).hexdigest()[:8]
         found.append(Nic(digest, entry))
     return found
+
+
+def quota_use(properties: Mapping[str, Any]) -> Mapping[str, int]:
+    """Return one server of its flavor, and its own ports."""
+    use = {"compute/instances": 1}
+    flavor = properties.get("flavor")
+    if isinstance(flavor, str):
+        use[f"{FLAVOR}/{flavor}"] = 1
+    use["network/port"] = sum(
+        not each.get("port") for _, each in records_in(properties.get("networks"))
+    )
+    return use
 
 
 def own_ports(call: Call) -> dict[str, Object]:

@@ -21,6 +21,7 @@ from stoker.resources.base.rest import (
     polling_pause,
 )
 from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+from stoker.schema.resource_type.neighbours import first_value
 
 BACKUP = "backup_id"  # Key of the data: id of the newest backup.
 READINESS = Readiness(
@@ -44,6 +45,13 @@ class BlockVolume(RestResource):
     readiness = READINESS
     async_delete = True
     has_data = True
+    quota = "volume/volumes"
+
+    def quota_use(self, properties: Mapping[str, Any]) -> Mapping[str, int]:
+        """Return one volume, and its size."""
+        size = first_value(properties, "size", "Size")
+        known = size if isinstance(size, int) else 0
+        return {self.quota: 1, "volume/gigabytes": known}
 
     def delete(self, call: Call) -> Outcome:
         """Delete the volume with its snapshots, once it is detached from all servers."""
