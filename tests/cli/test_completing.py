@@ -27,9 +27,10 @@ resources:
 """
 
 
-def completed(data_dir: Path, *words: str, timeout: float = 60) -> list[str]:
+def completed(data_dir: Path, *words: str, timeout: float = 60, **more: str) -> list[str]:
     environment = {
         **environment_without_cloud(),
+        **more,
         "STOKER_DATA_DIR": str(data_dir),
         "_STOKER_COMPLETE": "bash_complete",
         "COMP_WORDS": " ".join(["stoker", *words]),
@@ -80,6 +81,7 @@ def test_stacks_are_completed_after_data_directory(service: Served, tmp_path: Pa
     assert service.run("deploy", str(template)).exit_code == 0
     words = ("status", "--data-dir", str(service.data_dir), "else")
     assert completed(tmp_path, *words) == ["elsewhere"]
+    assert completed(tmp_path, *words, OS_CLOUD="another") == ["elsewhere"]
     assert service.run("destroy", "elsewhere", "--yes").exit_code == 0
 
 

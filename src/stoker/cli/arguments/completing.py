@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 import httpx
+from click.core import ParameterSource
 from click.shell_completion import split_arg_string
 
 from stoker.cli.arguments.data_dir import default_data_dir
@@ -55,7 +56,8 @@ def _completed(names: Names) -> Callable[[click.Context, click.Parameter, str], 
 def _client(ctx: click.Context) -> Client | None:
     chosen = ctx.params.get("data_dir")
     data_dir = chosen if isinstance(chosen, Path) else Path(default_data_dir())
-    target = Target(data_dir, ctx.params.get("url"))
+    is_named = ctx.get_parameter_source("data_dir") is ParameterSource.COMMANDLINE
+    target = Target(data_dir, ctx.params.get("url"), is_named)
     credentials = target.foreign() or in_data_dir(data_dir)
     return None if credentials is None else Client(credentials, target.url, timeout=_TIMEOUT)
 
