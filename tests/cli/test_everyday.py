@@ -156,6 +156,8 @@ def test_followed_events_end_with_deleted_stack(service: Served, tmp_path: Path)
     states = [row["state"] for row in rows if row["resource"] == ""]
     assert states[0] == "CREATE_IN_PROGRESS"
     assert states[-1] == "DELETE_COMPLETE"
+    again = service.run("events", first["stack_id"], "--follow", "-n", "1", "--json")
+    assert json.loads(again.output) == rows[-1]
 
 
 def test_list_is_filtered_by_name_status_and_tag(service: Served, known: str) -> None:

@@ -142,6 +142,13 @@ def test_stack_is_deployed_from_web_and_standard_input(
     assert service.run("destroy", "fetched", "--yes").exit_code == 0
 
 
+def test_file_url_names_a_file(tmp_path: Path) -> None:
+    write(tmp_path, {"my app.yaml": f"{VERSION}parametres: {{}}\n"})
+    done = stoker("validate", (tmp_path / "my app.yaml").as_uri())
+    assert done.exit_code == 2
+    assert f"{tmp_path}/my app.yaml:2:1: error: " in done.output
+
+
 def test_standard_input_is_one_document_only() -> None:
     for command in (("deploy", "--name", "x"), ("validate",)):
         refused = stoker(*command, "-", "-e", "-", text=VERSION)

@@ -358,6 +358,7 @@ def test_interrupted_deploy_continues_and_can_be_followed(service: Served, tmp_p
     assert process.returncode == 130
     assert "stoker status slow --follow" in said
     assert "Traceback" not in complaints
+    assert "stoker cancel slow" in said
     followed = service.run("status", "slow", "--follow")
     assert followed.exit_code == 0
     assert "CREATE_COMPLETE      slow" in followed.output

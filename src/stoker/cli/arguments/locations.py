@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import click
 
@@ -27,7 +28,9 @@ class InputFile(click.Path):
 
 
 def location_of(text: str) -> Location:
-    """Return the location that an argument names."""
+    """Return the location that an argument names: a path, also as a file URL, or an address."""
+    if text.startswith("file://"):
+        return Path(unquote(urlsplit(text).path))
     return text if is_address(text) else Path(text)
 
 

@@ -43,7 +43,8 @@ from stoker.cli.local.service import connect
 def command(name: str, rollback: bool | None, as_json: bool, wait: bool, target: Target) -> None:
     """Stop the create or update of the stack NAME (or id) that is in progress.
 
-    Calls of the cloud in progress are completed. Ctrl-C stops the output; the rollback continues.
+    Calls of the cloud in progress are completed. A rollback deletes objects of the update. Ctrl-C
+    stops the output; the rollback continues.
 
     Exit code 0: it was cancelled; 1: nothing is in progress, it had ended, or the rollback failed.
 

@@ -123,6 +123,7 @@ class _Reader:
         self._stack = stack
         self._resource = resource
         self._last: str | None = None  # id of the newest event that was read
+        self._has_ended = False  # The stack is deleted.
         self._known: set[str] = set()  # paths of resources
         # Names that lead to nested stacks. A stack that is deleted meanwhile keeps its path.
         self._paths: dict[str, tuple[str, ...]] = {}
@@ -142,16 +143,16 @@ class _Reader:
         patience = RetryPolicy()
         stream = EventStreamClient(self._client, self._stack, self._last, until_end=False)
         try:
-            while True:
+            while not self._has_ended:
                 get = partial(events_of, self._client, self._stack, self._last)
                 events = patience.ask(get)
                 if any(event.stack_id not in self._paths for event in events):
                     patience.ask(self._read_resources)
+                for event in events:
+                    self._note(event)
                 yield from self._chosen(events)
-                self._last = events[-1].id if events else self._last
-                if any(_is_end(event, self._stack) for event in events):
-                    return
-                stream.wait(_PAUSE_SECONDS)
+                if not self._has_ended:
+                    stream.wait(_PAUSE_SECONDS)
         finally:
             stream.close()
 
@@ -165,13 +166,19 @@ class _Reader:
 
     def _oldest_first(self) -> Iterator[Event]:
         for event in events_by_page(self._client, self._stack, newest_first=False):
-            self._last = event.id
+            self._note(event)
             yield event
 
     def _newest_first(self) -> Iterator[Event]:
         for event in events_by_page(self._client, self._stack, newest_first=True):
-            self._last = self._last or event.id
+            if self._last is None:
+                self._note(event)
             yield event
+
+    def _note(self, newest: Event) -> None:
+        is_of_stack = newest.is_of_stack and newest.stack_id == self._stack.id
+        self._last = newest.id
+        self._has_ended = is_of_stack and newest.state == "DELETE_COMPLETE"
 
     def _read_resources(self) -> None:
         try:
@@ -189,11 +196,6 @@ class _Reader:
             path = event_path(event, self._stack, self._paths)
             if path[: len(wanted)] == wanted:
                 yield _Named(event, "/".join(path))
-
-
-def _is_end(event: Event, stack: Stack) -> bool:
-    is_of_stack = event.is_of_stack and event.stack_id == stack.id
-    return is_of_stack and event.state == "DELETE_COMPLETE"
 
 
 def _print(named: _Named, *, as_json: bool) -> None:

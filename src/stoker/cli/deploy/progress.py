@@ -17,6 +17,7 @@ from stoker.cli.client.client import Client, RefusedError
 from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import Event, Resource, Stack, events_of, refresh, resources_of
 from stoker.cli.console.console import say
+from stoker.cli.console.failures import CommandError
 from stoker.cli.deploy.event_stream import EventStreamClient
 from stoker.cli.deploy.tree import PLAIN_REASONS, Clocks, as_tree, by_stack, elapsed, status_of, why
 from stoker.kernel.values import replace
@@ -232,9 +233,17 @@ def follow_or_leave(
     except KeyboardInterrupt:
         say(console, f"\n{stack.name} continues in the background. To watch it:")
         say(console, f"  stoker status {stack.name} --follow")
-        if stack.action in CANCELLABLE:
+        if _is_cancellable(client, stack):
             say(console, f"To stop it:\n  stoker cancel {stack.name}")
         sys.exit(INTERRUPTED)
+
+
+def _is_cancellable(client: Client, stack: Stack) -> bool:
+    try:
+        now = refresh(client, stack)
+    except CommandError:
+        return False
+    return now.action in CANCELLABLE and now.status == "IN_PROGRESS"
 
 
 def _fetch(
