@@ -99,6 +99,21 @@ def test_address_outside_existing_subnet_is_rejected() -> None:
     in_network_world(story)
 
 
+def test_hidden_name_is_masked_in_the_error() -> None:
+    async def story(lab: Lab, cloud: Any) -> None:
+        cloud.tables["keypairs"]["alice"] = {"id": "alice", "name": "alice", "public_key": "ssh"}
+        pair = {**PAIR["pair"], "properties": {"name": {"get_param": "name"}}}
+        parameters = {"name": {"type": "string", "hidden": True}}
+        body = template({"pair": pair}, parameters=parameters)
+        request = StackRequest(name="another", template=body, parameters={"name": "alice"})
+        with pytest.raises(DiagnosticError) as refused:
+            await lab.engine.operations.create(CALLER, request)
+        assert "alice" not in str(refused.value)
+        assert "the key pair ****** already exists" in str(refused.value)
+
+    in_network_world(story)
+
+
 def test_broken_service_is_no_obstacle() -> None:
     async def story(lab: Lab, cloud: Any) -> None:
         cloud.tables["keypairs"]["alice"] = {"id": "alice", "name": "alice", "public_key": "ssh"}

@@ -7,8 +7,12 @@ stack, and resources of types whose effect is not known count as correct.
 from __future__ import annotations
 
 import ipaddress
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
+
+from msgspec import Struct
 
 from stoker.clouds.objects.collections import PORTS, SUBNETS
 from stoker.kernel.diagnostics import Path
@@ -18,7 +22,7 @@ from stoker.resources.base.network_order import (
     SUBNET_NAMES,
     subnets_of,
 )
-from stoker.schema.resource_type import Impossible
+from stoker.schema.resource_type import Call, Impossible
 from stoker.schema.resource_type.neighbours import Neighbours, first_value
 from stoker.schema.unknown import Unknown
 
@@ -44,51 +48,85 @@ _ONLY_USERS = frozenset(
 _GATEWAYS = "ext-gw-mode"
 
 _MOST_REQUESTS = 10  # addresses of one resource that are checked
-# The path of an address from the properties, its subnet and the address.
-Request = tuple[Path, Any, Any]
 
 
-def outside_subnets(requests: Iterable[Request], others: Neighbours) -> Sequence[Impossible]:
-    """Return the addresses that are not in the range of their subnet."""
+class AddressRequest(Struct, frozen=True):
+    """A fixed address that a resource requests, with its path from the properties."""
+
+    path: Path
+    network: Any
+    subnet: Any
+    address: Any
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether the cloud can be asked about the address."""
+        place = isinstance(self.network, str) or isinstance(self.subnet, str)
+        return place and isinstance(self.address, str)
+
+
+class RequestsFixedAddresses:
+    """Finds the faults of the fixed addresses that a resource requests."""
+
+    @abstractmethod
+    def address_requests(self, properties: Mapping[str, Any]) -> Iterable[AddressRequest]:
+        """Return the requested addresses; values may be Unknown or None."""
+
+    def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
+        """Return path, network and address of each request."""
+        requests = self.address_requests(properties)
+        return [(each.path, each.network, each.address) for each in requests]
+
+    def impossible_beside(
+        self, properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
+    ) -> Sequence[Impossible]:
+        """Return the addresses that are outside a subnet of the template."""
+        found: list[Impossible] = []
+        for each in self.address_requests(properties):
+            name = others.referred(each.subnet, _SUBNET)
+            cidr = None if name is None else others[name][1].get("cidr")
+            if isinstance(each.address, str) and isinstance(cidr, str):
+                found += _outside(each, cidr, name)
+        return found
+
+    def may_be_obstructed(self, properties: Mapping[str, Any]) -> bool:
+        """Return whether the cloud can show faults of an address."""
+        return any(each.is_known for each in self.address_requests(properties))
+
+    def obstacles(self, call: Call) -> Sequence[Impossible]:
+        """Return addresses that are outside an existing subnet, or that another port has.
+
+        At most ten are checked.
+        """
+        requests = self.address_requests(call.properties)
+        known = islice((each for each in requests if each.is_known), _MOST_REQUESTS)
+        return [fault for each in known for fault in _faults_in(call.cloud, each)]
+
+
+def _faults_in(cloud: Any, request: AddressRequest) -> Sequence[Impossible]:
+    network, address = request.network, request.address
+    if isinstance(request.subnet, str):
+        subnet = SUBNETS.find(cloud, request.subnet)
+        if subnet is None:
+            return []
+        network = subnet["network_id"]
+        if outside := _outside(request, subnet["cidr"], subnet["name"]):
+            return outside
     found = []
-    for path, subnet, address in requests:
-        name = others.referred(subnet, _SUBNET)
-        cidr = None if name is None else others[name][1].get("cidr")
-        if isinstance(address, str) and isinstance(cidr, str) and not is_in_range(address, cidr):
-            found.append(_outside(path, address, cidr, name))
+    for port in PORTS.select(cloud, network_id=network, fixed_ips=f"ip_address={address}"):
+        if any(each["ip_address"] == address for each in port.get("fixed_ips") or ()):
+            holders = (port["id"], port.get("device_id") or port["id"])
+            message = f"the port {port['id']} has the address {address}: choose another"
+            found.append(Impossible(request.path, message, holders=holders))
     return found
 
 
-def _outside(path: Path, address: str, cidr: str, subnet: Any) -> Impossible:
-    message = f"{address} is not in {cidr}, the range of the subnet {subnet}"
-    return Impossible(path, f"{message}: choose an address of this range, or another subnet")
-
-
-def taken_addresses(cloud: Any, requests: Iterable[tuple[Path, Any, Any, Any]]) -> list[Impossible]:
-    """Return addresses that are outside an existing subnet, or that another port has.
-
-    Each request is the path, the network, the subnet and the address. At most ten are checked.
-    """
-    found = []
-    known = [each for each in requests if isinstance(each[3], str)]
-    for path, network, subnet, address in known[:_MOST_REQUESTS]:
-        if isinstance(subnet, str):
-            existing = SUBNETS.find(cloud, subnet)
-            if existing is None:
-                continue
-            cidr, network = existing["cidr"], existing["network_id"]
-            if not is_in_range(address, cidr):
-                found.append(_outside(path, address, cidr, existing["name"]))
-                continue
-        if not isinstance(network, str):
-            continue
-        for port in PORTS.select(cloud, network_id=network, fixed_ips=f"ip_address={address}"):
-            used = any(each["ip_address"] == address for each in port.get("fixed_ips") or ())
-            if used:
-                holders = (port["id"], port.get("device_id") or port["id"])
-                message = f"the port {port['id']} has the address {address}: choose another"
-                found.append(Impossible(path, message, holders=holders))
-    return found
+def _outside(request: AddressRequest, cidr: str, subnet: Any) -> Sequence[Impossible]:
+    if is_in_range(request.address, cidr):
+        return []
+    message = f"{request.address} is not in {cidr}, the range of the subnet {subnet}"
+    remedy = "choose an address of this range, or another subnet"
+    return [Impossible(request.path, f"{message}: {remedy}")]
 
 
 def is_in_range(address: str, cidr: str) -> bool:
@@ -111,6 +149,16 @@ def unreachable_port(
     net = others.referred(network, _NET)
     if net is None or net in existing:
         return []
+    missing = others.once(("route", net), lambda: _missing_route(net, network, others, existing))
+    if not missing:
+        return []
+    return [Impossible(("port_id",), f"the port {name} cannot be reached, {missing}", _GATEWAYS)]
+
+
+def _missing_route(
+    net: str, network: Any, others: Neighbours, existing: Collection[str]
+) -> str | None:
+    """Return why no router connects a new network to an external one; None if one may do so."""
     inside = {net, *subnets_of(network, others)}
     inside |= {
         each for at in inside for each in others.referring_to(at) if _is(others, each, _PORT)
@@ -119,17 +167,18 @@ def unreachable_port(
     users |= _users_by_name(inside, others)
     interfaces = {each for each in users if _is(others, each, _ROUTER_INTERFACE)}
     if any(others[each][0] not in _ONLY_USERS for each in users - interfaces):
-        return []
+        return None
     if not all(_leads_nowhere(others[each][1], others, existing) for each in interfaces):
-        return []
-    missing = (
-        "the router has no external gateway: give it external_gateway_info with the network of the"
-        " floating IP"
-        if interfaces
-        else f"no router connects {net} to the network of the floating IP: add an"
-        f" {_ROUTER_INTERFACE} for a subnet of {net} and a router with external_gateway_info"
+        return None
+    if interfaces:
+        return (
+            "the router has no external gateway: give it external_gateway_info with the network of"
+            " the floating IP"
+        )
+    return (
+        f"no router connects {net} to the network of the floating IP: add an {_ROUTER_INTERFACE}"
+        f" for a subnet of {net} and a router with external_gateway_info"
     )
-    return [Impossible(("port_id",), f"the port {name} cannot be reached, {missing}", _GATEWAYS)]
 
 
 def _is(others: Neighbours, name: str, type_name: str) -> bool:

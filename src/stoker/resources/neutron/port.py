@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import NETWORKS, PORTS, SUBNETS
 from stoker.clouds.objects.security_groups import group_ids, named_groups
-from stoker.kernel.diagnostics import Diagnostic, Path
+from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base.declare import records_in
-from stoker.resources.base.network_faults import outside_subnets, taken_addresses
-from stoker.resources.base.network_order import SUBNET_NAMES, Others, subnets_of
+from stoker.resources.base.network_faults import AddressRequest, RequestsFixedAddresses
+from stoker.resources.base.network_order import NETWORK_NAMES, SUBNET_NAMES, Others, subnets_of
 from stoker.resources.base.rest import Readiness, RestResource, rename_fields
 from stoker.resources.neutron.port_properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.neutron.tags import tags_of
@@ -21,15 +21,15 @@ from stoker.resources.shared.networks.port_addresses import (
     give_addresses_back,
     is_derived,
 )
-from stoker.schema.resource_type import Call, Done, Impossible, Outcome, Wait
-from stoker.schema.resource_type.neighbours import Neighbours, first_value
+from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.resource_type.neighbours import first_value
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
 # Key of the data: addresses of the port before they were released for a replacement.
 _RELEASED = "released"
 
 
-class Port(RestResource):
+class Port(RequestsFixedAddresses, RestResource):
     """A port."""
 
     type_name = "OS::Neutron::Port"
@@ -159,46 +159,12 @@ class Port(RestResource):
         them."""
         return frozenset(subnets_of(first_value(properties, "network", "network_id"), others))
 
-    def requested_addresses(self, properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
+    def address_requests(self, properties: Mapping[str, Any]) -> Iterable[AddressRequest]:
         """Return the addresses in ``fixed_ips``."""
-        network = first_value(properties, "network", "network_id")
-        return [
-            (("fixed_ips", index, "ip_address"), network, entry.get("ip_address"))
-            for index, entry in records_in(properties.get("fixed_ips"))
-        ]
-
-    def impossible_beside(
-        self, properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
-    ) -> Sequence[Impossible]:
-        """Return the addresses in ``fixed_ips`` that are outside their subnet."""
-        entries = records_in(properties.get("fixed_ips"))
-        requests = (
-            (
-                ("fixed_ips", at, "ip_address"),
-                first_value(each, *SUBNET_NAMES),
-                each.get("ip_address"),
-            )
-            for at, each in entries
-        )
-        return outside_subnets(requests, others)
-
-    def may_be_obstructed(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the port requests addresses."""
-        return any(isinstance(each, str) for _, _, each in self.requested_addresses(properties))
-
-    def obstacles(self, call: Call) -> Sequence[Impossible]:
-        """Return the addresses in ``fixed_ips`` that the network cannot give to the port."""
-        network = first_value(call.properties, "network", "network_id")
-        requests = (
-            (
-                ("fixed_ips", index, "ip_address"),
-                network,
-                first_value(entry, *SUBNET_NAMES),
-                entry.get("ip_address"),
-            )
-            for index, entry in records_in(call.properties.get("fixed_ips"))
-        )
-        return taken_addresses(call.cloud, requests)
+        network = first_value(properties, *NETWORK_NAMES)
+        for index, entry in records_in(properties.get("fixed_ips")):
+            subnet, address = first_value(entry, *SUBNET_NAMES), entry.get("ip_address")
+            yield AddressRequest(("fixed_ips", index, "ip_address"), network, subnet, address)
 
 
 def _addresses(properties: Mapping[str, Any]) -> list[Object] | None:

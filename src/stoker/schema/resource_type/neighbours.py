@@ -6,12 +6,13 @@ the more resources there are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 
 from stoker.kernel.lazy import lazy
 from stoker.schema.unknown import Unknown, unknown_in
 
+Result = TypeVar("Result")
 Neighbour = tuple[str, Mapping[str, Any]]  # type name and properties of a resource
 
 
@@ -20,6 +21,7 @@ class Neighbours(Mapping[str, Neighbour]):
 
     def __init__(self, resources: Mapping[str, Neighbour]) -> None:
         self._resources = resources
+        self._results: dict[tuple[str, ...], Any] = {}
         self._by_value: dict[tuple[str, tuple[str, ...]], dict[Any, set[str]]] = {}
 
     def __getitem__(self, name: str) -> Neighbour:
@@ -54,6 +56,13 @@ class Neighbours(Mapping[str, Neighbour]):
     def referring_to(self, name: str) -> set[str]:
         """Return the names of the resources whose properties refer to a resource."""
         return self._referring.get(name, set())
+
+    def once(self, key: tuple[str, ...], find: Callable[[], Result]) -> Result:
+        """Return the result of ``find``, which is called once for each key."""
+        if key not in self._results:
+            self._results[key] = find()
+        found: Result = self._results[key]
+        return found
 
     def referred(self, value: Any, type_name: str) -> str | None:
         """Return the one resource that a value refers to, if it has the type; None otherwise."""

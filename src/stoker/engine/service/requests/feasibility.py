@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
+from stoker.engine.model.secrets import masking_of
 from stoker.engine.planning.constraints import (
     constraint_diagnostics,
     nested_checks,
@@ -31,6 +32,8 @@ from stoker.engine.service.requests.obstacles import (
     searchable,
 )
 from stoker.engine.service.stack_access.availability import require_services
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
 from stoker.template.definition import CustomCheck
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.nested_stacks import with_places
@@ -70,12 +73,27 @@ async def require_feasible(
         return
     faults = await neighbour_diagnostics(ports, stack, evaluation, earlier, pending.extensions)
     faults += await tree_diagnostics(ports, stack, evaluation, earlier, pending.nested)
-    findings.extend(with_places(faults))
+    findings.extend(await _shown(ports, evaluation, faults))
     findings.raise_errors()
     # Names of absent objects are reported above. A search would fail at them.
     faults = await obstacle_diagnostics(ports, stack, evaluation, pending.searchable)
-    findings.extend(with_places(faults))
+    findings.extend(await _shown(ports, evaluation, faults))
     findings.raise_errors()
+
+
+async def _shown(
+    ports: Ports, evaluation: Evaluation, faults: Sequence[Diagnostic]
+) -> Sequence[Diagnostic]:
+    """Return faults as users see them: with their nested stacks, and without secrets."""
+    if not faults:
+        return ()
+
+    def shown() -> Sequence[Diagnostic]:
+        masking = masking_of(evaluation)
+        masked = (replace(each, message=masking.text(each.message)) for each in faults)
+        return with_places(masked)
+
+    return await ports.workers.compute(shown)
 
 
 def _pending(evaluation: Evaluation, earlier: Evaluation | None) -> _Pending:

@@ -11,16 +11,15 @@ tests/resource_types_openstack/test_server_networks.py.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import FLOATING_IPS, PORTS
-from stoker.kernel.diagnostics import Path
 from stoker.resources.base.declare import records_in
-from stoker.resources.base.network_faults import outside_subnets, taken_addresses
+from stoker.resources.base.network_faults import AddressRequest, RequestsFixedAddresses
 from stoker.resources.base.network_order import Others, subnets_of
 from stoker.resources.base.rest import marker_text, polling_pause
 from stoker.resources.nova.server.interfaces import attach, detach, ports_of, tags_of
@@ -36,8 +35,7 @@ from stoker.resources.nova.server.ports import (
     port_name,
 )
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part
-from stoker.schema.resource_type import Call, Impossible, Outcome, Wait
-from stoker.schema.resource_type.neighbours import Neighbours
+from stoker.schema.resource_type import Call, Outcome, Wait
 
 
 def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
@@ -49,46 +47,15 @@ def subnets_needed(networks: Any, others: Others) -> frozenset[str]:
     return frozenset(dependencies)
 
 
-def fixed_addresses(properties: Mapping[str, Any]) -> Sequence[tuple[Path, Any, Any]]:
-    """Return the requested fixed addresses of the server's own ports."""
-    return [
-        (
-            ("networks", index, "fixed_ip"),
-            entry.get("network") or entry.get("uuid"),
-            entry.get("fixed_ip"),
-        )
-        for index, entry in records_in(properties.get("networks"))
-    ]
+class RequestsOwnAddresses(RequestsFixedAddresses):
+    """Finds the faults of the fixed addresses of a server's own ports."""
 
-
-def addresses_outside(
-    properties: Mapping[str, Any], others: Neighbours, existing: Collection[str]
-) -> Sequence[Impossible]:
-    """Return the fixed addresses of the server's own ports that are outside their subnet."""
-    requests = (
-        (("networks", index, "fixed_ip"), entry.get("subnet"), entry.get("fixed_ip"))
-        for index, entry in records_in(properties.get("networks"))
-    )
-    return outside_subnets(requests, others)
-
-
-def requests_addresses(properties: Mapping[str, Any]) -> bool:
-    """Return whether a fixed address of the server is known."""
-    return any(isinstance(each, str) for _, _, each in fixed_addresses(properties))
-
-
-def addresses_in_use(call: Call) -> Sequence[Impossible]:
-    """Return the fixed addresses that the networks cannot give to the server's own ports."""
-    requests = (
-        (
-            ("networks", index, "fixed_ip"),
-            entry.get("network") or entry.get("uuid"),
-            entry.get("subnet"),
-            entry.get("fixed_ip"),
-        )
-        for index, entry in records_in(call.properties.get("networks"))
-    )
-    return taken_addresses(call.cloud, requests)
+    def address_requests(self, properties: Mapping[str, Any]) -> Iterable[AddressRequest]:
+        """Yield the requested fixed addresses."""
+        for index, entry in records_in(properties.get("networks")):
+            path = ("networks", index, "fixed_ip")
+            network = entry.get("network") or entry.get("uuid")
+            yield AddressRequest(path, network, entry.get("subnet"), entry.get("fixed_ip"))
 
 
 class _Present(Struct, frozen=True):

@@ -31,10 +31,7 @@ from stoker.resources.nova.server.create import (
 )
 from stoker.resources.nova.server.networks import (
     LeadsFloatingIPs,
-    addresses_in_use,
-    addresses_outside,
-    fixed_addresses,
-    requests_addresses,
+    RequestsOwnAddresses,
     subnets_needed,
 )
 from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports, quota_use
@@ -54,7 +51,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
 
-class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
+class Server(LeadsFloatingIPs, HoldsPorts, RequestsOwnAddresses, ManagedType):
     """A server with its own ports."""
 
     type_name = "OS::Nova::Server"
@@ -66,10 +63,6 @@ class Server(LeadsFloatingIPs, HoldsPorts, ManagedType):
     attributes = ATTRIBUTES
     live = staticmethod(live_properties)
     claim = staticmethod(claim_ports)
-    requested_addresses = staticmethod(fixed_addresses)
-    impossible_beside = staticmethod(addresses_outside)
-    may_be_obstructed = staticmethod(requests_addresses)
-    obstacles = staticmethod(addresses_in_use)
     quota_use = staticmethod(quota_use)
 
     def create(self, call: Call) -> Outcome:
