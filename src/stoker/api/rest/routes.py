@@ -178,7 +178,7 @@ _STACK_ITSELF: tuple[Operation, ...] = (
         previews.preview_delete,
         "stacks:preview_delete",
         previews.ChangesPreview,
-        query=(previews.FINGERPRINT,),
+        query=(previews.FINGERPRINT, previews.WARNINGS),
     ),
     Operation("GET", _STACK + "/why", explanations.of_stack, "stacks:why", explanations.WhyAnswer),
     Operation("GET", _STACK + "/drift", stacks.drift, "stacks:drift", stacks.DriftAnswer),

@@ -19,7 +19,6 @@ from stoker.cli.client.target import Target
 from stoker.cli.console.console import print_json
 from stoker.cli.console.failures import FAILED, CommandError, InputError
 from stoker.cli.deploy.plan import Plan, plan_of_delete, summary, tree
-from stoker.cli.deploy.quotas import warnings_of
 from stoker.cli.deploy.request import DeployArguments, stack_arguments
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, UPDATE, SavedPlan
 from stoker.cli.local.service import connect
@@ -93,13 +92,14 @@ def command(
             "action": saved.action,
             "changes": [change.as_data() for change in plan.changes],
             "quotas": [quota.as_data() for quota in plan.quotas],
+            "warnings": plan.warnings,
         }
         print_json(data)
     else:
         if plan.changes:
             click.echo(tree(plan.changes))
         click.echo(f"{saved.stack_name}: {summary(plan.changes)}")
-        for line in warnings_of(plan.quotas):
+        for line in plan.warnings:
             click.echo(line)
         if out is not None and plan.changes:
             click.echo(f"Saved. To carry it out: stoker deploy {out}")

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from stoker.cli.client.client import Client, parsed
 from stoker.cli.client.stacks import ORCHESTRATION, Stack
-from stoker.cli.deploy.quotas import Quota, quotas_in
+from stoker.cli.deploy.quotas import Quota, quotas_in, warnings_in
 from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
@@ -182,6 +182,7 @@ class Plan(Struct, frozen=True):
     # Identifies the plan at the service. None if it cannot be executed unchanged.
     fingerprint: str | None = None
     quotas: tuple[Quota, ...] = ()  # that the plan counts against
+    warnings: tuple[str, ...] = ()  # lines
 
 
 def plan_of_create(answer: Any) -> Plan:
@@ -196,12 +197,17 @@ def plan_of_update(answer: Any, place: Place) -> Plan:
 
 def plan_of_delete(client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
     """Return the changes of a stack's delete."""
-    path = f"{stack.path}/preview?fingerprint={fingerprint}"
+    path = f"{stack.path}/preview?fingerprint={fingerprint}&warnings=true"
     return plan_of_update(client.call(ORCHESTRATION, "DELETE", path), str)
 
 
 def _plan(answer: Mapping[str, Any], changes: Iterable[Change]) -> Plan:
-    return Plan(tuple(changes), answer.get("plan_fingerprint"), tuple(quotas_in(answer)))
+    return Plan(
+        tuple(changes),
+        answer.get("plan_fingerprint"),
+        tuple(quotas_in(answer)),
+        tuple(warnings_in(answer)),
+    )
 
 
 def tree(changes: Iterable[Change]) -> str:

@@ -1,8 +1,8 @@
-"""Quotas of the project that a plan counts against."""
+"""Quotas that a plan counts against, and warnings about the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -59,6 +59,10 @@ def quotas_in(answer: Mapping[str, Any]) -> Iterator[Quota]:
         yield Quota(each["service"], each["name"], each["requested"], each["used"], each["allowed"])
 
 
-def warnings_of(quotas: Sequence[Quota]) -> list[str]:
-    """Return a line for each quota that is exceeded."""
-    return [each.warning for each in quotas if each.warning is not None]
+def warnings_in(answer: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each quota that is exceeded, and for each delete that may fail."""
+    for quota in quotas_in(answer):
+        if quota.warning is not None:
+            yield quota.warning
+    for each in answer.get("warnings") or ():
+        yield f"warning: {'/'.join(each['path'])}: {each['message']}"

@@ -133,7 +133,7 @@ class DeployRequest(Struct, frozen=True):
         """Return the changes of a deployment in a stack, and in its nested stacks."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
-        asked["quotas"] = "true"
+        asked |= {"quotas": "true", "warnings": "true"}
         query = urlencode(asked, doseq=True)
         answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)

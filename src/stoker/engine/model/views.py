@@ -134,6 +134,13 @@ class ChangeView(Struct, frozen=True):
     resembles: str | None = None  # of an added resource: a deleted one that looks the same
 
 
+class PlanWarning(Struct, frozen=True):
+    """A reason for which a change of a plan may fail."""
+
+    path: tuple[str, ...]  # of the resource
+    message: str
+
+
 class PlanView(Struct, frozen=True):
     """The changes by an update or a delete."""
 
@@ -141,6 +148,7 @@ class PlanView(Struct, frozen=True):
     # Accepts the plan in a request. None if not requested, or while an operation is open.
     fingerprint: str | None = None
     quotas: tuple[Quota, ...] = ()  # that the plan counts against, if requested
+    warnings: tuple[PlanWarning, ...] = ()  # if requested
 
 
 class CreatePlanView(Struct, frozen=True):

@@ -12,6 +12,7 @@ from stoker.resources.neutron.agents import hosted_by
 from stoker.resources.neutron.declarations import DNS_DOMAIN, PORT_SECURITY, QOS_POLICY_ID
 from stoker.resources.neutron.sharing import Shareable, without_granted_sharing
 from stoker.resources.neutron.tags import tags_of
+from stoker.resources.shared.networks.port_users import ports_in_network
 from stoker.resources.shared.networks.ports import PORT_SECURITY_ENABLED, QOS_POLICY
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
@@ -26,6 +27,7 @@ class Net(Shareable):
     service = "network"
     collection = NETWORKS
     quota = "network/network"
+    users = staticmethod(ports_in_network)
     clear_values = {"port_security_enabled": True, "dns_domain": ""}
     readiness = Readiness(pending=frozenset({"BUILD"}))
     field_names = {"qos_policy": "qos_policy_id"}

@@ -23,6 +23,7 @@ from stoker.resources.neutron.declarations import (
     PORT_RANGE_MIN,
     REMOTE_IP_PREFIX,
 )
+from stoker.resources.shared.networks.port_users import ports_with_group
 from stoker.resources.shared.networks.protocols import PROTOCOLS
 from stoker.resources.shared.networks.security_group_rules import (
     RULE,
@@ -65,6 +66,7 @@ class SecurityGroup(RestResource):
     shares = frozenset({RULE})
     collection = SECURITY_GROUPS
     quota = "network/security_group"
+    users = staticmethod(ports_with_group)
     clear_values = {"stateful": True}
     follow_up_requests = (
         FollowUpRequest("description", _describe),

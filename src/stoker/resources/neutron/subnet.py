@@ -15,6 +15,7 @@ from stoker.resources.base.network_faults import is_in_range
 from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import IP_VERSION, NETWORK, NETWORK_ID, ROUTE
 from stoker.resources.neutron.tags import tags_of
+from stoker.resources.shared.networks.port_users import ports_in_subnet
 from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import Support, SupportStatus, since
@@ -32,6 +33,7 @@ class Subnet(RestResource):
     service = "network"
     collection = SUBNETS
     quota = "network/subnet"
+    users = staticmethod(ports_in_subnet)
     field_names = {"network": "network_id", "subnetpool": "subnetpool_id", "segment": "segment_id"}
     follow_up_requests = (tags_of(SUBNETS),)
 

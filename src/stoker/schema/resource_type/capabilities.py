@@ -339,6 +339,24 @@ class FindsObstacles(Protocol):
         """
 
 
+class ObjectUser(Struct, frozen=True):
+    """Another object that uses an object, and prevents its deletion."""
+
+    words: str
+    ids: tuple[str, ...]  # of the object, and of those that it belongs to
+
+
+@runtime_checkable
+class ShowsUsers(Protocol):
+    """The cloud rejects the delete of an object that others use, and can show them."""
+
+    def users(self, call: Call) -> Sequence[ObjectUser]:
+        """Read the cloud, with a few requests, and return the users of ``call.physical_id``.
+
+        Called for plans that delete the object. ``call.properties`` is empty.
+        """
+
+
 @runtime_checkable
 class DependsImplicitly(Protocol):
     """The type needs other resources that its properties do not name by reference."""

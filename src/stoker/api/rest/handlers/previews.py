@@ -23,7 +23,8 @@ FINGERPRINT = Flag(
     "fingerprint", "With the fingerprint by which a request accepts the plan. Stoker's own."
 )
 QUOTAS = Flag("quotas", "With the quotas that the plan counts against. Stoker's own.")
-UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT, QUOTAS)
+WARNINGS = Flag("warnings", "With reasons for which deletes may fail. Stoker's own.")
+UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT, QUOTAS, WARNINGS)
 
 # Changes that the API shows as the object to be created, not as the existing one.
 _NEW = ("replaced", "added")
@@ -79,6 +80,13 @@ class CountedQuota(TypedDict):
     allowed: int | None
 
 
+class Warned(TypedDict):
+    """A reason for which the change of a resource may fail."""
+
+    path: tuple[str, ...]
+    message: str
+
+
 class CreatePreview(TypedDict):
     """The stack of a create, with its resources."""
 
@@ -132,6 +140,7 @@ class ChangesPreview(TypedDict):
     resource_changes: ResourceChanges
     plan_fingerprint: str | None
     quotas: NotRequired[list[CountedQuota]]
+    warnings: NotRequired[list[Warned]]
 
 
 async def preview_create(call: Call) -> Response:
@@ -179,23 +188,36 @@ async def _preview_update(call: Call, *, existing: bool) -> Response:
         unhealthy=unhealthy,
         fingerprint=FINGERPRINT.read(call.query),
         quotas=QUOTAS.read(call.query),
+        warnings=WARNINGS.read(call.query),
     )
-
-    def described() -> ChangesPreview:
-        answer = _grouped(plan)
-        if QUOTAS.read(call.query):
-            answer["quotas"] = _quotas(plan.quotas)
-        return answer
-
-    return await made_response(described)
+    return await _described(call, plan)
 
 
 async def preview_delete(call: Call) -> Response:
     """Preview the changes by a DELETE."""
     plan = await call.service.previews.delete(
-        call.caller, call.stack, fingerprint=FINGERPRINT.read(call.query)
+        call.caller,
+        call.stack,
+        fingerprint=FINGERPRINT.read(call.query),
+        warnings=WARNINGS.read(call.query),
     )
-    return await made_response(lambda: _grouped(plan))
+    return await _described(call, plan)
+
+
+async def _described(call: Call, plan: PlanView) -> Response:
+    """Return the answer with the requested parts."""
+
+    def described() -> ChangesPreview:
+        answer = _grouped(plan)
+        if QUOTAS.read(call.query):
+            answer["quotas"] = _quotas(plan.quotas)
+        if WARNINGS.read(call.query):
+            answer["warnings"] = [
+                {"path": each.path, "message": each.message} for each in plan.warnings
+            ]
+        return answer
+
+    return await made_response(described)
 
 
 def _quotas(quotas: Sequence[Quota]) -> list[CountedQuota]:

@@ -8,8 +8,8 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.views import CreatePlanView, PlanView
+from stoker.engine.service.previews.advice import advised, foreign_users
 from stoker.engine.service.previews.create_previews import preview_create
-from stoker.engine.service.previews.quotas import quotas_of, use_of_update
 from stoker.engine.service.previews.update_previews import UpdatePreviews
 from stoker.engine.service.requests.evaluate import evaluated_update
 from stoker.engine.service.requests.plan_fingerprints import of_delete, of_update
@@ -54,8 +54,9 @@ class Previews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = False,
         quotas: bool = False,
+        warnings: bool = False,
     ) -> PlanView:
-        """Return the plan of an update, with its nested stacks and quotas if requested.
+        """Return the plan of an update, with its nested stacks if requested.
 
         ``unhealthy`` contains the physical ids of objects that the user will mark unhealthy first.
         Such a plan cannot be accepted, because the marks change the stack.
@@ -69,6 +70,7 @@ class Previews:
             unhealthy=unhealthy,
             fingerprint=fingerprint,
             quotas=quotas,
+            warnings=warnings,
         )
         return plan
 
@@ -82,6 +84,7 @@ class Previews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = True,
         quotas: bool = False,
+        warnings: bool = False,
     ) -> tuple[PlanView, Input, Evaluation]:
         """Return the plan of an update, with its input and evaluation."""
         ports = self._ports
@@ -98,8 +101,8 @@ class Previews:
         evaluations = [each.evaluation for each in foreseen.all()]
         previews = await UpdatePreviews.over(stack_rows, evaluations, show_nested=show_nested)
         changes = await previews.changes(foreseen)
-        use = await ports.workers.compute(lambda: use_of_update(foreseen)) if quotas else {}
-        plan = PlanView(tuple(changes), quotas=tuple(await quotas_of(ports, stack, use)))
+        plan = PlanView(tuple(changes))
+        plan = await advised(ports, plan, foreseen, quotas=quotas, warnings=warnings)
         if tree is None:
             return plan, stack_input, evaluation
         accepted = foreseen.decisions
@@ -107,7 +110,12 @@ class Previews:
         return replace(plan, fingerprint=made), stack_input, evaluation
 
     async def delete(
-        self, caller: Caller, address: StackAddress, *, fingerprint: bool = False
+        self,
+        caller: Caller,
+        address: StackAddress,
+        *,
+        fingerprint: bool = False,
+        warnings: bool = False,
     ) -> PlanView:
         """Return the plan of a delete, with nested stacks."""
         ports = self._ports
@@ -117,4 +125,5 @@ class Previews:
         stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
         previews = await UpdatePreviews.over(stack_rows, [], show_nested=True)
         changes = tuple(await previews.deletes(stack_rows))
-        return PlanView(changes, None if tree is None else of_delete(tree))
+        found = tuple(await foreign_users(ports, stack, changes)) if warnings else ()
+        return PlanView(changes, None if tree is None else of_delete(tree), warnings=found)

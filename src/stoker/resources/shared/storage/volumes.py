@@ -6,7 +6,7 @@ Cinder refuses for an attached volume are made while it is detached from its ser
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,7 +20,7 @@ from stoker.resources.base.rest import (
     marker_text,
     polling_pause,
 )
-from stoker.schema.resource_type import Call, Done, Failed, Outcome, Wait
+from stoker.schema.resource_type import Call, Done, Failed, ObjectUser, Outcome, Wait
 from stoker.schema.resource_type.neighbours import first_value
 
 BACKUP = "backup_id"  # Key of the data: id of the newest backup.
@@ -52,6 +52,12 @@ class BlockVolume(RestResource):
         size = first_value(properties, "size", "Size")
         known = size if isinstance(size, int) else 0
         return {self.quota: 1, "volume/gigabytes": known}
+
+    def users(self, call: Call) -> Sequence[ObjectUser]:
+        """Return the servers that the volume is attached to."""
+        volume = VOLUMES.find(call.cloud, call.object_id) or {}
+        servers = [str(each.get("server_id")) for each in volume.get("attachments") or ()]
+        return [ObjectUser(f"the server {server}", (server,)) for server in servers]
 
     def delete(self, call: Call) -> Outcome:
         """Delete the volume with its snapshots, once it is detached from all servers."""
