@@ -1,5 +1,5 @@
 """``python -m tools.reference`` writes what the documentation repeats from the code: the pages of
-commands and options, and the table of types in docs/reference/lost-creates.md.
+commands and options, the page on imports, and the table in docs/reference/lost-creates.md.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stoker.config.ignored import IGNORED, IGNORED_GROUPS
 from stoker.config.options import GROUPS
 from stoker.resources.base.builtin_types import built_in
 from stoker.resources.base.registry import Registry
-from stoker.schema.resource_type import Adopts
+from stoker.schema.resource_type import Adopts, why_not_importable
 from tools import type_pages
 from tools.type_pages import way
 
@@ -146,9 +146,49 @@ def found_again_page() -> str:
     return f"{before}{_TABLE}\n|---|---|\n" + "\n".join(rows) + f"\n\n{after}"
 
 
+_IMPORTS = """# Imports of existing objects
+
+Written by `python -m tools.reference`. [How to import](../guide/howto/import.md) shows an example.
+The id is the one that the service gives the object, unless the table shows its form. Capital
+letters stand for ids or names. Properties that a service does not report are not compared; the
+plan lists them.
+
+| type | id |
+|---|---|
+"""
+
+
+def imports_page() -> str:
+    """Return the page on types whose objects can be imported, and the form of their ids."""
+    types = Registry()
+    importable, others = [], []
+    for name in sorted(built_in()):
+        type_ = types.find(name)
+        assert type_ is not None, name
+        if why_not_importable(type_) is None:
+            forms = type_.id_form.split(" or ") if type_.id_form else []
+            form = " or ".join(f"`{each}`" for each in forms) or "id"
+            importable.append(f"| `{name}` | {form} |")
+        elif type_.not_importable:
+            others.append(f"| `{name}` | {type_.not_importable} |")
+    return _IMPORTS + "\n".join([*importable, "", *_NOT_IMPORTABLE, *others, ""])
+
+
+_NOT_IMPORTABLE = (
+    "## Not importable",
+    "",
+    "The resources of groups and nested stacks are imported one by one. Types that are not on this",
+    "page have no object in the cloud.",
+    "",
+    "| type | why |",
+    "|---|---|",
+)
+
+
 PAGES = {
     "docs/reference/commands.md": commands_page,
     "docs/reference/configuration.md": configuration_page,
+    "docs/reference/imports.md": imports_page,
     "docs/reference/lost-creates.md": found_again_page,
     **type_pages.pages(),
 }

@@ -85,6 +85,8 @@ async def test_same_name_is_409(client: httpx.AsyncClient, base: str, service: F
         ({"stack_name": 5, "template": TEMPLATE}, "StackValidationFailed"),
         ({"stack_name": "s", "template": {}, "converge": True}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "moves": {"a": "b"}}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "keep_objects": ["a"]}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "import_objects": {"a": 5}}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": ["a"]}, "ValueError"),
         ({"stack_name": "s", "template": {}, "files": 5}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": {"a": 5}}, "ValueError"),
@@ -672,6 +674,41 @@ async def test_moves_of_the_wrong_shape_are_refused(
     service.add("s")
     body = {"existing": True, "moves": moves}
     answer = await client.patch(f"{base}/stacks/s/{stack_id(1)}", json=body)
+    assert answer.status_code == 400
+    assert service.asked == []
+
+
+async def test_update_lists_imports_and_releases(
+    service: FakeService, client: httpx.AsyncClient, base: str
+) -> None:
+    service.add("s")
+    body = {"import_objects": {"a": "id"}, "change_imported": True, "keep_objects": ["b", "n/c"]}
+    await client.patch(f"{base}/stacks/s/{stack_id(1)}", json={"existing": True, **body})
+    [request] = [detail for what, detail in service.asked if what == "update"]
+    assert request.import_objects == {"a": "id"}
+    assert request.change_imported
+    assert request.keep_objects == ("b", "n/c")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"import_objects": ["a"]},
+        {"import_objects": {"a": ""}},
+        {"import_objects": {"a": "x" * 256}},
+        {"import_objects": {f"r{number}": "id" for number in range(1_001)}},
+        {"keep_objects": "a"},
+        {"keep_objects": [5]},
+        {"keep_objects": [""]},
+        {"keep_objects": ["a"] * 1_001},
+        {"change_imported": "perhaps"},
+    ],
+)
+async def test_imports_of_the_wrong_shape_are_refused(
+    service: FakeService, client: httpx.AsyncClient, base: str, body: dict[str, object]
+) -> None:
+    service.add("s")
+    answer = await client.patch(f"{base}/stacks/s/{stack_id(1)}", json={"existing": True, **body})
     assert answer.status_code == 400
     assert service.asked == []
 

@@ -8,6 +8,7 @@ import pytest
 
 from stoker.cli.console.failures import InputError
 from stoker.cli.deploy.request import DeployArguments
+from stoker.kernel.values import replace
 
 
 def given(template: Path, name: str | None = None) -> DeployArguments:
@@ -46,4 +47,11 @@ def test_move_in_a_new_stack_is_refused(tmp_path: Path) -> None:
     request = arguments.request()
     assert request.update_body()["moves"] == {"a": "b"}
     with pytest.raises(InputError, match="there is no stack web whose resources could be moved"):
+        request.create_body()
+
+
+def test_release_from_a_new_stack_is_refused(tmp_path: Path) -> None:
+    request = replace(given(tmp_path / "web.yaml"), keep_objects=("a",)).request()
+    assert request.update_body()["keep_objects"] == ["a"]
+    with pytest.raises(InputError, match="there is no stack web that resources could leave"):
         request.create_body()

@@ -52,7 +52,7 @@ def test_taken_name_is_rejected_with_the_request() -> None:
         [fault] = await judge(lab, PAIR)
         assert fault == (
             "resources.pair: the key pair alice already exists, and belongs to no stack of this"
-            " project: use another name, or that object by its external_id"
+            " project: use another name, or import that object"
         )
         nested = {"child": {"type": "child.yaml"}}
         [fault] = await judge(lab, nested, files={"child.yaml": str(template(PAIR))})

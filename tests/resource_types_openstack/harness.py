@@ -14,6 +14,7 @@ from typing import Any
 from tests.clouds.driving import Row, checked
 
 from stoker.clouds.faults import CloudError, retry_after
+from stoker.engine.execution.calls.adopt import examined
 from stoker.engine.execution.calls.ownership import is_unproven
 from stoker.engine.execution.observe.observing import Observation, observation_of
 from stoker.kernel.ids import RandomIds
@@ -38,6 +39,7 @@ from stoker.schema.resource_type import (
     Updates,
     Wait,
     can,
+    why_not_importable,
 )
 from stoker.schema.support import Support
 
@@ -354,6 +356,33 @@ def _changes_show(ground: Ground, row: PatientRow, case: Case) -> None:
         assert isinstance(row.run("UPDATE", update=Update(live, frozenset({name}))), Done)
         assert_same(row, name)
         assert row.given == before
+
+
+def is_imported(ground: Ground, case: Case) -> None:
+    """An object that others have made is the same for a resource that only knows its id."""
+    type_ = case.type
+    if why_not_importable(type_) is not None:
+        return
+    theirs = ground.row(case, case.given, "theirs")
+    theirs.create()
+    ours = ground.row(case, theirs.given, "ours")
+    ours.physical_id = theirs.physical_id
+    try:
+        _, why_not = examined(type_, ours.call("ADOPT"))
+        # The stack of the tests is in no project of the cloud.
+        assert why_not in (None, f"{ours.physical_id} belongs to another project")
+        look = looked(ours)
+        assert not look.gone
+        # A name that the properties do not give is generated from the name of the resource.
+        differing = differences(ours)
+        assert differing.keys() <= {"name"} - ours.given.keys(), differing
+        is_well(ours)
+    except BaseException:
+        theirs.delete()
+        raise
+    assert isinstance(ours.delete(), Done)
+    left = looked(theirs)
+    assert left.gone or left.found.differences
 
 
 def is_found_again(ground: Ground, case: Case, given: Mapping[str, Any]) -> None:

@@ -42,7 +42,14 @@ from stoker.resources.base.registry import Registry
 from stoker.resources.neutron.sharing import RBAC_POLICIES
 from stoker.resources.shared.networks.security_group_rules import OWN_RULES, meaning
 from stoker.schema.properties import Finder
-from stoker.schema.resource_type import Done, ManagedType, Observes, Update, can
+from stoker.schema.resource_type import (
+    Done,
+    ManagedType,
+    Observes,
+    Update,
+    can,
+    why_not_importable,
+)
 
 CLOUD = frozenset({"compute", "network"})
 LEFT_OUT = {
@@ -206,6 +213,13 @@ def _unpair(ground: Ground, row: Row) -> None:
 
 
 SERVER = {"user_data_format": "RAW", "metadata": {"n": 1, "empty": None}}
+
+
+def kind_of(case: Case) -> ManagedType:
+    kind = TYPES.find(case.type_name)
+    assert isinstance(kind, ManagedType)
+    return kind
+
 
 CASES = (
     Case(
@@ -507,6 +521,9 @@ CASES = (
 )
 
 
+IMPORTABLE = [case for case in CASES if why_not_importable(kind_of(case)) is None]
+
+
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
     with running_cloud(tmp_path_factory.mktemp("cloud")) as local:
@@ -533,8 +550,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
 
 
 def made(ground: Ground, case: Case) -> Row:
-    kind, token = TYPES.find(case.type_name), RandomIds().token()
-    assert isinstance(kind, ManagedType)
+    kind, token = kind_of(case), RandomIds().token()
     cloud = ground.local.connection(case.by)
     return LiveRow(kind, cloud, case.given(ground), token=token, name=token[:4]).create()
 
@@ -566,6 +582,18 @@ def test_changes_by_others_are_seen_and_set_back(ground: Ground, case: Case) -> 
     case.gone(ground, row)
     assert looked(row).gone is (case.gone is not Case.gone)
     assert isinstance(row.delete(), Done)
+
+
+@pytest.mark.parametrize("case", IMPORTABLE, ids=lambda case: case.type_name)
+def test_object_is_imported_by_its_id(ground: Ground, case: Case) -> None:
+    theirs = made(ground, case)
+    ours = replace(theirs, token=RandomIds().token(), name="ours", data={}, attributes={})
+    found = looked(ours)
+    assert not found.gone
+    assert {each.name for each in found.found.differences} <= {"name"} - theirs.given.keys()
+    assert isinstance(ours.delete(), Done)
+    left = looked(theirs)
+    assert left.gone or left.found.differences
 
 
 def test_key_pair_replaced_under_its_name_differs(ground: Ground) -> None:

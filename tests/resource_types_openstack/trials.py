@@ -10,6 +10,7 @@ from tests.resource_types_openstack.harness import (
     Ground,
     drifts,
     is_found_again,
+    is_imported,
     lives,
     spares_others,
 )
@@ -28,6 +29,10 @@ class Trials:
     def test_what_others_do_shows_and_is_set_back(self, ground: Ground, case: Case) -> None:
         with ground.prepared(case):
             drifts(ground, case)
+
+    def test_object_is_imported_by_its_id(self, ground: Ground, case: Case) -> None:
+        with ground.prepared(case):
+            is_imported(ground, case)
 
     def test_object_with_lost_response_is_found_again(
         self, ground: Ground, form: tuple[Case, Mapping[str, Any]]

@@ -70,6 +70,8 @@ class Cloud:
     contents: dict[str, str] = field(default_factory=dict)
     # Ties that were made by hand: no stack may change or delete them (P9).
     foreign: set[str] = field(default_factory=set)
+    # Objects made by hand: no stack may change or delete them before it imports them (P9).
+    by_hand: set[str] = field(default_factory=set)
     quota: int | None = None  # limit on objects
     # Resources whose first create was refused, as is the first one of each refused kind.
     refused: set[str] = field(default_factory=set)
@@ -108,6 +110,11 @@ class Cloud:
         self._lose()
         return found.id
 
+    def place(self, object_id: str, kind: str, **properties: Any) -> None:
+        """Make an object by hand."""
+        self.objects[object_id] = Object(object_id, "", kind, properties, self.now, object_id)
+        self.by_hand.add(object_id)
+
     def login(self, name: str) -> None:
         """Ask for the identity service, without which nothing is made for some resources."""
         self.logins[name] += 1
@@ -115,7 +122,7 @@ class Cloud:
             raise UnavailableError("the identity service cannot be used")
 
     def get(self, object_id: str) -> Object:
-        if not self.late and not self.recorded(object_id):
+        if not self.late and object_id not in self.by_hand and not self.recorded(object_id):
             self.violations.append(f"P3: {object_id} was used before it was on record")
         self._disturb()
         if object_id not in self.objects:
@@ -128,6 +135,7 @@ class Cloud:
 
     def update(self, object_id: str, properties: Mapping[str, Any]) -> None:
         found = self.get(object_id)
+        self._require_owned(object_id)
         if properties.get("fail") == "update":
             found.properties["value"] = "half done"
             self.journal.append(f"half update {found.name}")
@@ -140,6 +148,7 @@ class Cloud:
     def rest(self, object_id: str, rests: bool) -> None:
         """Put the object to rest, or wake it."""
         found = self.get(object_id)
+        self._require_owned(object_id)
         word = "suspend" if rests else "resume"
         if found.properties.get("fail") == word:
             raise RefusedError(f"{found.kind} refused: it will not {word}")
@@ -148,6 +157,10 @@ class Cloud:
         found.rests = rests
         self.journal.append(f"{word} {found.name}")
         self._lose()
+
+    def _require_owned(self, object_id: str) -> None:
+        if object_id in self.by_hand and not self.recorded(object_id):
+            self.violations.append(f"P9: {object_id} was changed, which no stack has imported")
 
     def rebuild(self, object_id: str, image: str | None) -> None:
         """Give the object the content of an image, or none."""
@@ -188,6 +201,7 @@ class Cloud:
         self._disturb()
         if object_id not in self.objects:
             raise GoneError(object_id)
+        self._require_owned(object_id)
         if object_id in self.undeletable:
             raise RefusedError("the object is locked")
         users = [

@@ -157,10 +157,17 @@ def _applied(outcome: Outcome) -> Iterator[str]:
 
 
 def _emptied(outcome: Outcome) -> Iterator[str]:
-    """A stack that is called deleted has left nothing behind, unless it was abandoned."""
+    """A stack that is called deleted has left nothing behind, unless it was abandoned.
+
+    Released objects stay as well.
+    """
+    released = len(outcome.scenario.released)
     given_away = any(request.action == "abandon" for request in outcome.scenario.requests)
     for picture in outcome.pictures if not given_away else ():
-        if (picture.action, picture.status) == ("DELETE", "COMPLETE") and picture.objects:
+        if (picture.action, picture.status) == (
+            "DELETE",
+            "COMPLETE",
+        ) and picture.objects > released:
             yield f"P3: {picture.objects} objects were left when the stack was called deleted"
 
 
@@ -251,6 +258,8 @@ def _created_in_order(outcome: Outcome) -> Iterator[str]:
         begun = _first(outcome.events, name, "CREATE", Status.IN_PROGRESS)
         for need in dependencies if begun is not None else ():
             done = _first(outcome.events, need, "CREATE", Status.COMPLETE)
+            if done is None:
+                done = _first(outcome.events, need, "ADOPT", Status.COMPLETE)  # imported
             if done is None or begun is None or begun < done:
                 yield f"P4: {name} was begun before {need}, which it needs, was complete"
 

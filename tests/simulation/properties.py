@@ -163,8 +163,13 @@ def _objects(outcome: Outcome) -> Iterator[str]:
     tokens = {row.token for row in everything}
     for found in outcome.cloud.objects.values():
         images = outcome.images if found.kind == IMAGE else {}
-        if found.id not in known and found.token not in (tokens | images.keys()):
+        known_token = found.token in (tokens | images.keys())
+        free = found.id in outcome.cloud.by_hand or found.name in outcome.scenario.released
+        if found.id not in known and not known_token and not free:
             yield f"P3: nobody knows of {found.id}"
+    left = {found.name for found in outcome.cloud.objects.values()}
+    for name in sorted(outcome.scenario.released - left):
+        yield f"P9: the object of {name}, which was released, is gone"
     for row in everything:
         built = row.status is Status.COMPLETE and row.implementation == "Sim::Thing"
         built = built and row.action not in (Action.INIT, Action.DELETE)

@@ -47,7 +47,7 @@ class Request:
     environment: dict[str, Any] = field(default_factory=dict)  # with hooks
     rests: bool = False  # whether ``at`` counts from the end of all earlier requests
     # Change of the cloud just before: ``full``, ``locked NAME``, ``free``, ``down``, ``vanish
-    # NAME``, ``tamper NAME``, ``by-hand NAME`` or ``fill CONTENT``.
+    # NAME``, ``tamper NAME``, ``by-hand NAME``, ``place NAME`` or ``fill CONTENT``.
     cloud: str = ""
     converge: bool = False  # whether an update reads the live objects first
     # Client token that identifies a repeated request. A user with a token does not check whether
@@ -56,6 +56,7 @@ class Request:
     # Exports of the template: resource and value by export name.
     exports: Mapping[str, str] = field(default_factory=dict)
     deletes: bool = False  # whether a failed create deletes the stack
+    releases: tuple[str, ...] = ()  # removed resources whose objects stay
 
     @property
     def document(self) -> dict[str, Any] | None:
@@ -108,6 +109,8 @@ class Scenario:
     meddled: frozenset[str] = frozenset()
     # Final contents of objects by resource name, if they are known.
     contents: Mapping[str, str] = field(default_factory=dict)
+    # Names of resources whose last object stays, although the stack no longer has them.
+    released: frozenset[str] = frozenset()
 
     # Whether a receiver of notifications exists, which is unavailable now and then.
     notified: bool = False

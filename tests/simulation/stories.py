@@ -23,6 +23,10 @@ def _moved(earlier: str, **properties: Any) -> dict[str, Any]:
     return {**_thing(**properties), "metadata": {"stoker": {"moved_from": earlier}}}
 
 
+def _imported(object_id: str, **properties: Any) -> dict[str, Any]:
+    return {**_thing(**properties), "metadata": {"stoker": {"import": object_id}}}
+
+
 def _uses(name: str) -> dict[str, str]:
     return {"get_resource": name}
 
@@ -366,6 +370,51 @@ STORIES: Mapping[str, Scenario] = {
         ),
         _DELETE,
         ends="create:ok update:bad rollback:ok delete:ok",
+    ),
+    "imports": _told(
+        _create(_template(a=_thing(value="x"))),
+        _update(
+            _template(
+                a=_thing(value="x", uses=_uses("b")),
+                b=_imported("object-b", value="x"),
+                c=_thing(uses=_uses("b")),
+            ),
+            cloud="place object-b",
+        ),
+        _update(_template(a=_thing(value="x"), b=_imported("object-b", value="y"))),
+        _DELETE,
+        ends="create:ok update:ok update:ok delete:ok",
+    ),
+    "imports-back": _told(
+        _create(_template(a=_thing(value="x"))),
+        _update(
+            _template(
+                a=_thing(value="y", uses=_uses("b")),
+                b=_imported("object-b", value="x"),
+                d=_thing(depends_on="b", fail="create"),
+            ),
+            rollback=True,
+            cloud="place object-b",
+        ),
+        _DELETE,
+        ends="create:ok update:bad rollback:ok delete:ok",
+        released=frozenset({"object-b"}),
+    ),
+    "imports-failed": _told(
+        _create(
+            _template(b=_imported("object-b", value="x"), d=_thing(depends_on="b", fail="create")),
+            rollback=True,
+            cloud="place object-b",
+        ),
+        ends="create:bad rollback:ok",
+        released=frozenset({"object-b"}),
+    ),
+    "releases": _told(
+        _create(_template(a=_thing(value="x"), b=_thing(value="x"), c=_thing(uses=_uses("b")))),
+        _update(_template(a=_thing(value="x")), releases=("b",)),
+        _DELETE,
+        ends="create:ok update:ok delete:ok",
+        released=frozenset({"b"}),
     ),
     "supersession": Scenario(
         (

@@ -21,7 +21,7 @@ from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.model.stack_records.client_tokens import ClientToken
 from stoker.engine.model.stack_records.watches import Datum
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.errors import RequestError
+from stoker.kernel.errors import MachineError, RequestError
 from stoker.kernel.values import replace
 from stoker.store.schema import tables
 from stoker.store.sql import rows as stored_rows
@@ -78,6 +78,7 @@ def _body(request: Request) -> StackRequest:
         timeout_mins=request.timeout_mins,
         converge=request.converge,
         deletes_on_failure=request.deletes,
+        keep_objects=request.releases,
     )
 
 
@@ -131,6 +132,8 @@ class Users:
                 return
             except RequestError:
                 raise
+            except MachineError:
+                await asyncio.sleep(1)
             except Exception:
                 if self._world.disk.failed == failed:
                     raise
@@ -188,6 +191,8 @@ class Users:
                 cloud.down = (self._world.time(), self._world.time() + 60)
             case ["by-hand", name]:
                 cloud.tie_by_hand(name)
+            case ["place", name]:
+                cloud.place(name, "Sim::Thing", value="x")
             case ["vanish", name]:
                 cloud.vanish(name)
             case ["tamper", name]:

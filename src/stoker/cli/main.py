@@ -20,6 +20,8 @@ COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
     "deploy": "Create or update a stack from a template, and show its progress.",
     "plan": "Show what a deployment would change.",
+    "import": "Make existing objects resources of a stack.",
+    "forget": "Remove resources from a stack, and keep their objects.",
     "drift": "Show what others have changed of a stack's objects, and repair it.",
     "cancel": "Stop the create or update of a stack, and restore what was before.",
     "list": "List the stacks of the project.",
@@ -44,6 +46,8 @@ COMMANDS: Mapping[str, str] = {
     "completion": "Print a shell completion script.",
 }
 
+_MODULES = {"import": "import_objects"}  # modules with other names than their commands
+
 
 class _Commands(click.Group):
     """Loads a command from its module when it is used."""
@@ -56,7 +60,7 @@ class _Commands(click.Group):
         """Return the command ``command`` of the module with this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"stoker.cli.commands.{cmd_name}")
+        module = importlib.import_module(f"stoker.cli.commands.{_MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = module.command
         return command
 

@@ -44,6 +44,7 @@ class Definition(Struct, frozen=True):
     update_replace_policy: DeletionPolicy | None = None
     description: str = ""
     external_id: str | None = None  # id of an existing object that is only referred to
+    import_id: str | None = None  # id of an existing object that becomes part of the stack
     # Actions that the environment forbids: ``update``, ``replace``.
     restricted: frozenset[str] = frozenset()
     # Data of the snapshot from which the object is to be restored.

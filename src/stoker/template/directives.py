@@ -5,8 +5,9 @@
         type: OS::Nova::Server
         metadata: {stoker: {moved_from: jump_server}}
 
-The resource itself never sees them: its metadata is the rest.
-Tested by tests/language/test_directives.py and tests/moves.
+``moved_from`` is the earlier name of the resource, and ``import`` the id of an existing object that
+becomes part of the stack. The resource itself never sees them: its metadata is the rest.
+Tested by tests/language/test_directives.py, tests/moves and tests/imports.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from stoker.kernel.diagnostics import Diagnostic, Path, did_you_mean
 
 KEY = "stoker"
 MOVED_FROM = "moved_from"
-_KNOWN = (MOVED_FROM,)
+IMPORT = "import"
+_KNOWN = (MOVED_FROM, IMPORT)
 
 
 def moved_from(metadata: Any) -> str | None:
@@ -26,6 +28,15 @@ def moved_from(metadata: Any) -> str | None:
     found = metadata.get(KEY) if isinstance(metadata, Mapping) else None
     name = found.get(MOVED_FROM) if isinstance(found, Mapping) else None
     return name if isinstance(name, str) and name else None
+
+
+def import_id(metadata: Any) -> Any:
+    """Return the id of the object to import that metadata, as written, declares.
+
+    It is text, or a call of a function.
+    """
+    found = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    return found.get(IMPORT) if isinstance(found, Mapping) else None
 
 
 def without_directives(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -55,3 +66,9 @@ def directive_diagnostics(metadata: Any, path: Path) -> Iterator[Diagnostic]:
     elif "/" in (moved_from(metadata) or ""):
         message = f"{MOVED_FROM} names a resource of the same stack, and none of another one"
         yield Diagnostic("bad-directive", message, (*path, KEY, MOVED_FROM))
+    if not isinstance(import_id(metadata), str | Mapping | None):
+        message = f"{IMPORT} is the id of an existing object, as text"
+        yield Diagnostic("bad-directive", message, (*path, KEY, IMPORT))
+    elif import_id(metadata) is not None and MOVED_FROM in found:
+        message = f"a resource has {IMPORT} or {MOVED_FROM}, and not both"
+        yield Diagnostic("bad-directive", message, (*path, KEY, IMPORT))

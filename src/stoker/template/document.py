@@ -33,8 +33,10 @@ from stoker.kernel.lazy import lazy
 from stoker.kernel.values import replace
 from stoker.schema.words import kind_of
 from stoker.template.directives import (
+    IMPORT,
     KEY,
     directive_diagnostics,
+    import_id,
     moved_from,
     without_directives,
 )
@@ -78,6 +80,7 @@ class ResourceBody(Struct, frozen=True):
     external_id: Any = None
     description: str = ""
     moved_from: str | None = None  # earlier name of the resource
+    import_id: Any = None  # id of an existing object that becomes part of the stack
 
 
 class OutputBody(Struct, frozen=True):
@@ -259,6 +262,14 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
             diagnostics.report("duplicate-name", message, body.path, suggestion=advice)
 
 
+def part_path(template: Template, body: ResourceBody, part: str) -> Path:
+    """Return the path of a part of a resource, as ``metadata`` or ``import_id``."""
+    dialect = template.version.dialect
+    if part == "import_id":
+        return (*body.path, dialect.metadata, KEY, IMPORT)
+    return (*body.path, getattr(dialect, part))
+
+
 def _check_texts(template: Template, diagnostics: Diagnostics) -> None:
     """Report NUL characters in texts that are stored without encryption.
 
@@ -394,7 +405,11 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
     if KEY in metadata:
         found = directive_diagnostics(metadata, (*path, dialect.metadata))
         reader.diagnostics.extend(found)
-        parts |= {"metadata": without_directives(metadata), "moved_from": moved_from(metadata)}
+        parts |= {
+            "metadata": without_directives(metadata),
+            "moved_from": moved_from(metadata),
+            "import_id": import_id(metadata),
+        }
     _check_dependencies(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
     condition = _condition(body, reader.version)
     return ResourceBody(name, type_name, path, condition=condition, **parts)

@@ -13,15 +13,12 @@ from rich.console import Console
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.data_dir import running_in
 from stoker.cli.client.client import Client
-from stoker.cli.client.retry_policy import RetryPolicy
-from stoker.cli.client.stacks import as_data
 from stoker.cli.client.target import Target
-from stoker.cli.console.console import console_beside, print_json, say
+from stoker.cli.console.console import console_beside, say
 from stoker.cli.console.failures import InputError
 from stoker.cli.deploy.deployment import Deployment, StartedDeployment
-from stoker.cli.deploy.outcome import end_with_failure, print_failed_user_data, print_outputs
-from stoker.cli.deploy.progress import follow_or_leave
 from stoker.cli.deploy.request import DeployArguments, stack_arguments
+from stoker.cli.deploy.run import run
 from stoker.cli.deploy.saved_plans import read_plan
 from stoker.cli.local.service import connect, start_detached
 
@@ -94,15 +91,7 @@ def command(
         request = arguments.request()
         begin = partial(Deployment.of_template, request=request, settings=settings, yes=yes)
     with closing(_connected(target, console)) as client:
-        deployment = Deployment(client, console, RetryPolicy())
-        started = begin(deployment)
-        if wait:
-            _follow(deployment, started, rollback=rollback, as_json=as_json)
-        else:
-            stack = started.stack
-            say(console, f"{stack.name}: {stack.state}; stoker status {stack.name} --follow")
-            if as_json:
-                print_json(as_data(client, stack))
+        run(client, console, begin, rollback=rollback, wait=wait, as_json=as_json)
 
 
 def _settings(timeout: int | None, tags: str | None, *, rollback: bool) -> dict[str, Any]:
@@ -110,29 +99,6 @@ def _settings(timeout: int | None, tags: str | None, *, rollback: bool) -> dict[
     given = {"timeout_mins": timeout, "tags": tags}
     given = {name: value for name, value in given.items() if value is not None}
     return {"disable_rollback": not rollback, **given}
-
-
-def _follow(
-    deployment: Deployment, started: StartedDeployment, *, rollback: bool, as_json: bool
-) -> None:
-    """Show the operation until it ends, and its result."""
-    client, console = deployment.client, deployment.console
-    ended = follow_or_leave(
-        console,
-        client,
-        started.stack,
-        started.last,
-        rollback=rollback,
-        planned=started.planned,
-        patience=deployment.patience,
-    )
-    if as_json:
-        print_json(as_data(client, ended))
-    if ended.status != "COMPLETE" or ended.action == "ROLLBACK":
-        end_with_failure(console, client, ended, started.shown_as)
-    if not as_json:
-        print_outputs(console, ended.outputs)
-    print_failed_user_data(console, client, ended)
 
 
 def _connected(target: Target, console: Console) -> Client:

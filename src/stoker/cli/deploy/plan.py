@@ -15,20 +15,22 @@ from stoker.cli.deploy.quotas import Quota, quotas_in, warnings_in
 from stoker.cli.differences import difference, short
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
-MOVED = "moved"
+MOVED, IMPORTED, RELEASED = "moved", "imported", "released"
 PERHAPS_UPDATED, PERHAPS_REPLACED = "perhaps updated", "perhaps replaced"
 # Kinds of change in the order in which they are counted. The API counts changes that depend on
 # unknown values as updates.
 _SIGNS = {
     "added": ("+", "green"),
+    IMPORTED: ("<", "cyan"),
     MOVED: (">", "cyan"),
     UPDATED: ("~", "yellow"),
     PERHAPS_UPDATED: ("?", "yellow"),
     REPLACED: ("±", "magenta"),
     PERHAPS_REPLACED: ("?", "magenta"),
     DELETED: ("-", "red"),
+    RELEASED: (".", "cyan"),
 }
-# Kinds in the API; unchanged resources are shown only if they are moved.
+# Kinds in the API; unchanged resources are shown only if they are moved or imported.
 _KINDS = ("added", UPDATED, REPLACED, DELETED, "unchanged")
 # Texts for the API's reasons. A reason that is not listed only repeats the kind of change.
 _BECAUSE = {
@@ -88,6 +90,8 @@ class Change(Struct, frozen=True):
     place: str | None = None  # file and line
     moved_from: str | None = None  # earlier name of a resource that keeps its object
     resembles: str | None = None  # of an added resource: a deleted one that looks the same
+    imported: str | None = None  # id of the object that becomes part of the stack
+    not_compared: tuple[str, ...] = ()  # properties of an imported object without a live value
 
     @property
     def name(self) -> str:
@@ -112,9 +116,14 @@ class Change(Struct, frozen=True):
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of the change under a name: changed values and effects."""
-        sign, colour = _SIGNS[self.kind]
         if self.moved_from is not None:
             name = f"{self.moved_from} -> {name}"
+        below = [line for changed in self.properties for line in changed.lines()]
+        below += [*self._effects(), *self._origin(), *self._ends()]
+        return [self._first_line(name), *(f"{_INDENT}{text}" for text in below)]
+
+    def _first_line(self, name: str) -> str:
+        sign, colour = _SIGNS[self.kind]
         line = f"{click.style(sign, fg=colour)} {name}  {click.style(self.type_name, dim=True)}"
         names = self.forcing or tuple(changed.name for changed in self.properties)
         if (self.reason, self.kind) == ("nested", PERHAPS_UPDATED):
@@ -125,26 +134,39 @@ class Change(Struct, frozen=True):
             line += f"  because of {', '.join(names)}"
         notes = [f"after {', '.join(self.after)}"] if self.after else []
         notes += [self.place] if self.place and self.kind != "added" else []
-        if notes:
-            line += click.style(f"  ({'; '.join(notes)})", dim=True)
-        below = [line for changed in self.properties for line in changed.lines()]
+        return line + (click.style(f"  ({'; '.join(notes)})", dim=True) if notes else "")
+
+    def _effects(self) -> Iterator[str]:
+        """Yield the effects on users of the object."""
         certain = "interrupted by {}: {}" if self.is_certain else "if {} changes: {}"
-        below += [certain.format(name, effect) for name, effect in self.interruptions]
+        for property_name, effect in self.interruptions:
+            yield certain.format(property_name, effect)
         if self.kind == PERHAPS_REPLACED:
-            below.append(
-                f"if {' or '.join(self.forcing)} turns out to be different, it will be replaced"
+            yield f"if {' or '.join(self.forcing)} turns out to be different, it will be replaced"
+
+    def _origin(self) -> Iterator[str]:
+        """Yield how the resource gets an existing object, or could get one."""
+        if self.imported is not None:
+            yield f"imports {self.imported}" + (
+                "" if self.properties else "; its object stays as it is"
             )
+        if self.not_compared:
+            yield f"not compared: {', '.join(self.not_compared)}"
         if self.resembles is not None:
-            below.append(
+            yield (
                 f"looks like {self.resembles} under another name; to keep its object, write into"
                 f" its metadata: stoker: {{moved_from: {self.resembles}}}"
             )
+
+    def _ends(self) -> Iterator[str]:
+        """Yield the fate of the object of a removed or replaced resource."""
+        if self.kind == RELEASED:
+            yield "it leaves the stack, and its object stays"
         if self.keeps_object and self.kind in (REPLACED, DELETED):
-            below.append("its object is kept, as its deletion policy says")
+            yield "its object is kept, as its deletion policy says"
         if self.loses_data:
             lost = "its data is deleted" if self.is_certain else "its data is deleted then"
-            below.append(click.style(lost, fg="red", bold=True))
-        return [line, *(f"{_INDENT}{text}" for text in below)]
+            yield click.style(lost, fg="red", bold=True)
 
     def as_data(self) -> dict[str, Any]:
         """Return the change for programs."""
@@ -171,6 +193,8 @@ class Change(Struct, frozen=True):
             "loses_data": self.loses_data,
             "place": self.place,
             "moved_from": self.moved_from,
+            "imported": self.imported,
+            "not_compared": self.not_compared,
             "resembles": self.resembles,
         }
 
@@ -286,7 +310,9 @@ def _added(answer: Mapping[str, Any]) -> Iterator[Change]:
         if isinstance(found, list):
             pending[:0] = found
         else:
-            yield _change("added", found, str)
+            imported = found.get("physical_resource_id") or None
+            kind = "added" if imported is None else IMPORTED
+            yield _change(kind, {**found, "imported": imported}, str)
 
 
 def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
@@ -294,7 +320,9 @@ def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:
         _change(_kind(kind, each), each, place)
         for kind in _KINDS
         for each in answer["resource_changes"].get(kind, ())
-        if each.get("moved_from") or not (kind == "unchanged" or _only_looked_into(each))
+        if each.get("moved_from")
+        or each.get("imported")
+        or not (kind == "unchanged" or _only_looked_into(each))
     ]
     steps = {change.path: change.step for change in found}
 
@@ -312,7 +340,9 @@ def _only_looked_into(found: Mapping[str, Any]) -> bool:
 
 def _kind(kind: str, found: Mapping[str, Any]) -> str:
     if kind == "unchanged" or _only_looked_into(found):
-        return MOVED
+        return IMPORTED if found.get("imported") else MOVED
+    if kind == DELETED and found.get("change_reason") == RELEASED:
+        return RELEASED
     if kind != UPDATED:
         return kind
     if found.get("change_reason") == "unknown":
@@ -348,6 +378,8 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
         None if position is None else f"{place(position['file'])}:{position['line']}",
         found.get("moved_from"),
         found.get("resembles"),
+        found.get("imported"),
+        tuple(found.get("not_compared") or ()),
     )
 
 

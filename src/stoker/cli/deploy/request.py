@@ -79,6 +79,26 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         help="Of an update: the resource NEW keeps the object of OLD.",
     ),
     click.option(
+        "--import",
+        "import_objects",
+        multiple=True,
+        callback=name_and_value,
+        metavar="NAME=ID",
+        help="The existing object ID becomes the resource NAME.",
+    ),
+    click.option(
+        "--change-imported",
+        is_flag=True,
+        help="Change imported objects where they differ from the template.",
+    ),
+    click.option(
+        "--keep",
+        "keep_objects",
+        multiple=True,
+        metavar="NAME",
+        help="Of an update: the removed resource NAME leaves the stack, and its object stays.",
+    ),
+    click.option(
         "--existing",
         is_flag=True,
         help="Of an update: keep parameters and environments of the last deployment that are not"
@@ -87,7 +107,10 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
 )
 
 
-_CHOICES = ("converge", "existing", "moves", "auto_environment")
+_CHOICES = (
+    "converge", "existing", "moves", "import_objects", "change_imported", "keep_objects",
+    "auto_environment",
+)  # fmt: skip
 
 
 class DeployRequest(Struct, frozen=True):
@@ -99,6 +122,9 @@ class DeployRequest(Struct, frozen=True):
     converge: bool = False
     existing: bool = False  # Keep parameters and environments of the last deployment.
     moves: Mapping[str, str] = field(default_factory=dict)  # new names of resources by old names
+    import_objects: Mapping[str, str] = field(default_factory=dict)  # ids by resource
+    change_imported: bool = False
+    keep_objects: tuple[str, ...] = ()  # removed resources whose objects stay
 
     @property
     def method(self) -> str:
@@ -112,6 +138,11 @@ class DeployRequest(Struct, frozen=True):
                 f"there is no stack {self.name} whose resources could be moved; check --name, or"
                 " leave --move out"
             )
+        if self.keep_objects:
+            raise InputError(
+                f"there is no stack {self.name} that resources could leave; check --name, or leave"
+                " --keep out"
+            )
         return {**self._body(), "stack_name": self.name}
 
     def _body(self) -> dict[str, Any]:
@@ -122,11 +153,20 @@ class DeployRequest(Struct, frozen=True):
         }
         if self.sent.environment_files:
             body["environment_files"] = list(self.sent.environment_files)
+        if self.import_objects:
+            body["import_objects"] = dict(self.import_objects)
+        if self.change_imported:
+            body["change_imported"] = True
         return body
 
     def update_body(self) -> dict[str, Any]:
         """Return the body for an existing stack."""
-        chosen = {"converge": self.converge, "existing": self.existing, "moves": dict(self.moves)}
+        chosen = {
+            "converge": self.converge,
+            "existing": self.existing,
+            "moves": dict(self.moves),
+            "keep_objects": list(self.keep_objects),
+        }
         return {**self._body(), **{name: value for name, value in chosen.items() if value}}
 
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
@@ -176,6 +216,9 @@ class DeployArguments(Struct, frozen=True):
     converge: bool
     existing: bool
     moves: Mapping[str, str] = field(default_factory=dict)  # new names by old names
+    import_objects: Mapping[str, str] = field(default_factory=dict)  # ids by resource
+    change_imported: bool = False
+    keep_objects: tuple[str, ...] = ()  # removed resources whose objects stay
     auto_environment: bool = True  # Use the environment beside the template.
 
     @property
@@ -189,6 +232,8 @@ class DeployArguments(Struct, frozen=True):
             or self.converge
             or self.existing
             or self.moves
+            or self.import_objects
+            or self.keep_objects
         )
 
     def request(self) -> DeployRequest:
@@ -210,6 +255,9 @@ class DeployArguments(Struct, frozen=True):
             self.converge,
             self.existing,
             self.moves,
+            self.import_objects,
+            self.change_imported,
+            self.keep_objects,
         )
 
     def _environments(self) -> Sequence[Location]:

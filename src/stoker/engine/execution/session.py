@@ -203,6 +203,12 @@ class StackRows:
         self.rows.update((row.id, row) for row in rows)
         self.current = {row.name: row for row in self.rows.values() if row.replaced_by is None}
 
+    def discard(self, rows: Iterable[Resource]) -> None:
+        """Remove rows that are not stored from memory."""
+        for row in rows:
+            self.rows.pop(row.id, None)
+        self.restore(())
+
     def type_of(self, row: Resource) -> ResourceType | None:
         """Return the type of a recorded row; None if this service no longer has it."""
         type_ = self.ports.types.find(row.implementation)

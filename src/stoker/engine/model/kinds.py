@@ -54,6 +54,14 @@ class ChangeRequest(Struct, frozen=True):
     # Names of resources that get other names and keep their objects: new by old names. The template
     # may declare more.
     moves: Mapping[str, str] = field(default_factory=dict)
+    # Ids of existing objects that become part of the stack, by resource. The template may declare
+    # more. Without ``change_imported``, an object that differs from its definition is refused.
+    import_objects: Mapping[str, str] = field(default_factory=dict)
+    change_imported: bool = False
+    # Paths of removed resources that keep their objects, from this stack down.
+    keep_objects: tuple[str, ...] = ()
+    # Removed resources that were imported keep their objects: the operation undoes the import.
+    releases_imports: bool = False
 
 
 class ScaleRequest(Struct, frozen=True):
@@ -172,7 +180,7 @@ def request_of(data: Mapping[str, Any]) -> Request:
         fields["batches"] = Batches(**fields["batches"])
     if fields.get("accepted") is not None:
         fields["accepted"] = Accepted.from_data(fields["accepted"])
-    for path in ("restores", "snapshot"):
+    for path in ("restores", "snapshot", "keep_objects"):
         if path in fields:
             fields[path] = tuple(fields[path])
     return _REQUESTS[kind](**fields)

@@ -59,6 +59,7 @@ class Reason(StrEnum):
     HOOK = "hook"  # a hook stops the resource
     BATCH = "batch"  # a pause between batches
     NOT_WANTED = "not wanted"  # no longer in the template
+    RELEASED = "released"  # leaves the stack, and its object stays
     REPLACED = "replaced"  # another object has replaced it, or may do so
     SAME = "same"  # nothing differs
     ASKED = "asked"  # requested for the whole stack
@@ -198,6 +199,28 @@ class Observed(Struct, frozen=True):
 UNOBSERVED = Observed()  # no object was read
 
 
+class Releases(Struct, frozen=True):
+    """Resources that leave a stack without their objects.
+
+    ``paths`` has names of resources, from the stack down, separated by slashes.
+    """
+
+    paths: tuple[str, ...] = ()
+
+    def has(self, name: str) -> bool:
+        """Return whether a resource of the stack itself is released."""
+        return name in self.paths
+
+    def below(self, name: str) -> Releases:
+        """Return the releases in the nested stack of a resource."""
+        start = f"{name}/"
+        inside = (path.removeprefix(start) for path in self.paths if path.startswith(start))
+        return Releases(tuple(inside))
+
+
+NO_RELEASES = Releases()
+
+
 class Definitions(Protocol):
     """The engine's view of an evaluation."""
 
@@ -227,6 +250,10 @@ class Definitions(Protocol):
     def moves(self) -> Mapping[str, str]:
         """Return the earlier names of resources, by name, as the template declares them."""
 
+    @property
+    def imports(self) -> Mapping[str, str]:
+        """Return the ids of objects to import, by name, as the template declares them."""
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
 
@@ -239,6 +266,7 @@ class NoDefinitions:
     type_names: Mapping[str, str] = {}
     attributes_used: Mapping[str, frozenset[str]] = {}
     moves: Mapping[str, str] = {}
+    imports: Mapping[str, str] = {}
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """Raise KeyError."""

@@ -244,6 +244,24 @@ class Operation(PublicRecord, frozen=True):
         return isinstance(self.request, ChangeRequest) and self.request.abandons
 
     @property
+    def keep_objects(self) -> tuple[str, ...]:
+        """Return the paths of removed resources that keep their objects in the cloud."""
+        return self.request.keep_objects if isinstance(self.request, ChangeRequest) else ()
+
+    def releases(self, row: Resource) -> bool:
+        """Return whether a resource that it removes leaves the stack without its object."""
+        if row.replaced_by is not None:
+            return False
+        return row.name in self.keep_objects or (row.is_imported and self.releases_imports)
+
+    @property
+    def releases_imports(self) -> bool:
+        """Return whether removed resources that were imported keep their objects."""
+        request = self.request
+        releases = isinstance(request, ChangeRequest) and request.releases_imports
+        return releases or self.action is Action.ROLLBACK
+
+    @property
     def is_bound(self) -> bool:
         """Return whether a stack policy may deny its changes."""
         return isinstance(self.request, ChangeRequest) and bool(self.request.policy)
@@ -387,12 +405,17 @@ class Resource(Record, frozen=True):
     # (:mod:`stoker.engine.execution.calls.hooks`).
     hook: Mapping[str, Any] = field(default_factory=dict)
     # Of a replacement: the previous ``object``, the ``reason`` of the decision, and the properties
-    # in ``forcing`` that required it.
+    # in ``forcing`` that required it. Of an imported object: ``imported``.
     origin: Mapping[str, Any] = field(default_factory=dict)
     # Names before it was moved, the first one first, each with the last input that had it.
     former_names: Mapping[str, str] = field(default_factory=dict)
     # Names of fields that cannot be decrypted, and are empty here; read only.
     unreadable: tuple[str, ...] = ()
+
+    @property
+    def is_imported(self) -> bool:
+        """Return whether the object existed before it became part of the stack."""
+        return "imported" in self.origin
 
     @property
     def first_name(self) -> str:

@@ -62,6 +62,9 @@ class StackRequest(Struct, frozen=True):
     version_optional: bool = False  # accept a template without a version as CloudFormation
     must_change: bool = False  # reject an update without any change
     moves: Mapping[str, str] = field(default_factory=dict)  # new names of resources, by old name
+    import_objects: Mapping[str, str] = field(default_factory=dict)  # ids of objects, by resource
+    change_imported: bool = False  # imported objects may be changed to their definitions
+    keep_objects: tuple[str, ...] = ()  # paths of removed resources whose objects stay
 
 
 class Page(Struct, frozen=True):

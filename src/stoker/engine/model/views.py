@@ -131,6 +131,9 @@ class ChangeView(Struct, frozen=True):
     position: Position | None = None  # of the changed property or the resource
     inside: str | None = None  # of a nested stack: `changes`, `same` or `unknown`
     moved_from: str | None = None  # present name of a resource that keeps its object
+    imported: str | None = None  # id of the existing object that becomes part of the stack
+    # Properties of an imported object that the service does not report.
+    not_compared: tuple[str, ...] = ()
     resembles: str | None = None  # of an added resource: a deleted one that looks the same
 
 

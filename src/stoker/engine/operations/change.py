@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stoker.engine.execution.nested.preview_tree import PreviewOptions, foresee_with
+from stoker.engine.execution.nested.preview_tree import departures_from
+from stoker.engine.execution.observe.importing import NOTHING_IMPORTED, prepare_objects
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
 from stoker.engine.execution.session import Session
 from stoker.engine.model.accepted import changes_in
@@ -42,8 +43,9 @@ class StackChange(PlannedOperation):
         self._desired: Definitions = NoDefinitions()  # with the parts of a snapshot to restore
         self._observed = UNOBSERVED
         self._planned: Plan | None = None
-        self._moved: Sequence[Resource] = ()  # for the first commit
-        self._moves: Sequence[Event] = ()
+        self._changed: Sequence[Resource] = ()  # moved and imported rows, for the first commit
+        self._changes: Sequence[Event] = ()
+        self._imported = NOTHING_IMPORTED
 
     async def prepare(self) -> None:
         """Evaluate the desired state, read the live objects that it depends on, and plan."""
@@ -60,11 +62,18 @@ class StackChange(PlannedOperation):
         await read_missing(self._session, self._desired, moves)
         before = await self._session.rename(moves)
         try:
+            if not is_planned:
+                with patient(self._session) as ask:
+                    self._imported = await prepare_objects(
+                        self._session, self.operation, self._desired, ask
+                    )
             await self._plan([row for row in before if row.name in moves], bool(is_planned))
         except BaseException:
-            self._session.restore(before)  # the moves are committed with the plan
+            # Moves and imports are committed with the plan.
+            self._imported.undo(self._session)
+            self._session.restore(before)
             raise
-        self._note_moves(before, moves)
+        self._note_changes(before, moves)
 
     def _required_moves(self) -> Mapping[str, str]:
         """Return the new names of rows, by present name. Raises DiagnosticError."""
@@ -74,17 +83,17 @@ class StackChange(PlannedOperation):
             return moves_back(self._desired, current, self.operation.input_id)
         return moves_to(self._desired, current, request.moves)
 
-    def _note_moves(self, before: Sequence[Resource], moves: Mapping[str, str]) -> None:
+    def _note_changes(self, before: Sequence[Resource], moves: Mapping[str, str]) -> None:
         """Prepare the rows and the events of the first commit."""
-        session = self._session
-        self._moved = tuple(session.rows[row.id] for row in before)
-        self._moves = tuple(
-            session.transitions.event_of(
-                replace(now, reason=f"moved from {row.name}; its object stays")
-            )
-            for row, now in zip(before, self._moved, strict=True)
+        session, imported = self._session, self._imported.rows
+        moved = [session.rows[row.id] for row in before]
+        shown = [
+            replace(now, reason=f"moved from {row.name}; its object stays")
+            for row, now in zip(before, moved, strict=True)
             if row.name in moves and row.replaced_by is None
-        )
+        ]
+        self._changed = (*moved, *imported)
+        self._changes = tuple(session.transitions.event_of(row) for row in (*shown, *imported))
 
     async def _plan(self, moved: Sequence[Resource], is_planned: bool) -> None:
         """Read the live objects, and plan unless an earlier engine has planned already.
@@ -108,7 +117,7 @@ class StackChange(PlannedOperation):
         """Start, execute, end. The plan is stored before its first action."""
         if self._planned is not None:
             planned = replace(self.operation, plan=self._planned)
-            self.operation = await begin(self._session, planned, self._moved, self._moves)
+            self.operation = await begin(self._session, planned, self._changed, self._changes)
         await self._execute(self._desired, self._observed)
         if self.waiting.stopped:
             return
@@ -125,9 +134,10 @@ class StackChange(PlannedOperation):
             return
         assert self.operation.input_id is not None
         input_ = await self._session.ports.store.input(self.operation.input_id)
-        options = PreviewOptions(converge=self.operation.converges)
-        preview = await foresee_with(planner, self._session, input_, desired, options)
-        departures = list(accepted.departures(preview.decisions))
+        converge = self.operation.converges
+        departures = await departures_from(
+            accepted, planner, self._session, input_, desired, converge=converge
+        )
         if departures:
             # There is nothing to roll back, and the rollback plan was never accepted.
             assert isinstance(request, ChangeRequest)

@@ -67,13 +67,13 @@ async def cancelled(session: Session, operation: Operation) -> Operation:
 async def begin(
     session: Session,
     operation: Operation,
-    moved: Sequence[Resource] = (),
-    moves: Sequence[Event] = (),
+    changed: Sequence[Resource] = (),
+    changes: Sequence[Event] = (),
 ) -> Operation:
     """Start the operation and mark its stack as in progress.
 
-    ``moved`` are rows with new names, and rows whose dependencies have new names; ``moves`` are the
-    events of the former.
+    ``changed`` are the rows of moved and imported resources, and rows whose dependencies have new
+    names; ``changes`` are the events of the former.
     """
     # Set the input for a rollback only now. The input in force may have changed since the operation
     # was accepted, as by an update that this one superseded.
@@ -86,9 +86,9 @@ async def begin(
     paused, releases = superseded_pauses(session)
     await session.commit(
         stack=stack,
-        resources=[*{row.id: row for row in (*moved, *paused)}.values()],
+        resources=[*{row.id: row for row in (*changed, *paused)}.values()],
         operations=[operation],
-        events=[*events, *moves],
+        events=[*events, *changes],
         dropped_signals=releases,
     )
     return operation
@@ -202,7 +202,8 @@ def _rollback(session: Session, operation: Operation) -> Operation:
 
 
 def _removal(session: Session, operation: Operation) -> Operation:
-    return _following(session, operation, Action.DELETE, ChangeRequest())
+    request = ChangeRequest(releases_imports=operation.action is Action.CREATE)
+    return _following(session, operation, Action.DELETE, request)
 
 
 def _following(

@@ -165,6 +165,27 @@ def implementation_of(definition: Definition) -> str:
     return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
 
 
+def settings_columns(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
+    """Return the columns that do not describe the object: type, dependencies and policies."""
+    return {
+        "type_name": definition.type_name,
+        "implementation": implementation_of(definition),
+        "dependencies": tuple(sorted(definition.dependencies)),
+        "requires": tuple(
+            sorted(current[name].id for name in definition.dependencies if name in current)
+        ),
+        "deletion_policy": definition.deletion_policy.value,
+        "update_policy": definition.update_policy,
+        "description": definition.description,
+    }
+
+
+def row_columns(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
+    """Return all columns for a new row, with properties and metadata."""
+    columns = {"properties": definition.properties, "metadata": definition.metadata}
+    return {**settings_columns(definition, current), **columns}
+
+
 def _restored_properties(definition: Definition) -> frozenset[str]:
     """Return the properties for which a snapshot has other values than the template."""
     schema, specified = definition.type.properties, specified_properties(definition)

@@ -49,6 +49,11 @@ class Restored(Definitions):
         """Return the earlier names of resources, as the input declares them."""
         return self._desired.moves
 
+    @property
+    def imports(self) -> Mapping[str, str]:
+        """Return no imports: a restore brings back resources of the snapshot."""
+        return {}
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
         return self._desired.hooks_of(name)

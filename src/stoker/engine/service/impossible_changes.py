@@ -58,7 +58,7 @@ async def require_possible_update(
     if not await ports.workers.compute(lambda: _is_suspicious(evaluation, earlier)):
         return
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-    options = PreviewOptions(moves=request.moves)
+    options = PreviewOptions.of(request)
     foreseen = await preview_tree(stack_rows, stack_input, evaluation, options)
     await ports.workers.compute(lambda: require_possible(foreseen))
 

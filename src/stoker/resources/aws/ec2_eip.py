@@ -27,6 +27,7 @@ class ElasticIp(RestResource):
     """A floating IP. A reference to it is the address."""
 
     type_name = "AWS::EC2::EIP"
+    not_importable = "its references need the address from its create"
     description = "An address of the external network."
     service = "network"
     collection = FLOATING_IPS

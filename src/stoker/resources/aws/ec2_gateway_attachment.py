@@ -31,6 +31,7 @@ class VPCGatewayAttachment(ManagedType):
     """The gateways of the route tables of a virtual private cloud."""
 
     type_name = "AWS::EC2::VPCGatewayAttachment"
+    not_importable = "an attachment has no id"
     description = "Connects a virtual private cloud to the external network."
     service = "network"
     unique = True

@@ -43,6 +43,7 @@ class Instance(ManagedType):
     """An instance. ``PublicIp`` is its floating IP, or its first address if it has none."""
 
     type_name = "AWS::EC2::Instance"
+    not_importable = "its ports are known from its create only"
     description = "A server of the compute service."
     service = "compute"
     physical_name_limit = 53

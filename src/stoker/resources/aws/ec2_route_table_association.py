@@ -21,6 +21,7 @@ class SubnetRouteTableAssociation(ManagedType):
     """A subnet at a route table, instead of the router of its virtual private cloud."""
 
     type_name = "AWS::EC2::SubnetRouteTableAssociation"
+    id_form = "ROUTE_TABLE:SUBNET"
     description = "Gives a subnet the routes of a route table."
     service = "network"
     unique = True

@@ -54,6 +54,7 @@ class LoadBalancer(Balanced):
     """A load balancer with its listeners, and a pool of the instances for each."""
 
     type_name = "AWS::ElasticLoadBalancing::LoadBalancer"
+    not_importable = "its pools are known from its create only"
     description = "An address whose traffic is distributed over instances."
     collection = Balancers(
         "load_balancer",

@@ -31,6 +31,7 @@ class SecretContainer(RestResource):
     """A container with a property for each secret."""
 
     service = "key-manager"
+    not_importable = "its id is a URL"
     collection = KINDS["key-manager", "container"]
     marker_field = ""
     kind: ClassVar[str]  # Barbican's name for containers of this type.

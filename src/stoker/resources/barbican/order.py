@@ -28,6 +28,7 @@ class Order(RestResource):
     """An order."""
 
     type_name = "OS::Barbican::Order"
+    not_importable = "its id is a URL"
     description = "Requests a key, key pair or certificate from the key manager."
     service = "key-manager"
     has_data = True

@@ -18,6 +18,7 @@ class Secret(RestResource):
     """A secret."""
 
     type_name = "OS::Barbican::Secret"
+    not_importable = "its id is a URL"
     description = "A secret in the key manager."
     service = "key-manager"
     support = since("2014.2")

@@ -20,6 +20,7 @@ class EncryptedVolumeType(ManagedType):
     """The encryption of a volume type. The physical id is the id of the type."""
 
     type_name = "OS::Cinder::EncryptedVolumeType"
+    id_form = "VOLUME_TYPE"
     description = "Encryption of volumes of a type."
     service = "block-storage"
     support = since("5.0.0")

@@ -20,6 +20,7 @@ class QoSAssociation(ManagedType):
     """Associations of QoS specs. For administrators only."""
 
     type_name = "OS::Cinder::QoSAssociation"
+    not_importable = "an association has no id"
     description = "Associates QoS specs with volume types."
     service = "block-storage"
     support = since("8.0.0")

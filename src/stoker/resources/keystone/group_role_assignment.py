@@ -13,6 +13,7 @@ class GroupRoleAssignment(RoleAssignment):
     """Roles of a group. For administrators only."""
 
     type_name = "OS::Keystone::GroupRoleAssignment"
+    id_form = "GROUP"
     description = "Roles of a group in projects and domains."
     support = since("5.0.0")
     holders = KINDS["identity", "group"]

@@ -13,6 +13,7 @@ class UserRoleAssignment(RoleAssignment):
     """Roles of a user. For administrators only."""
 
     type_name = "OS::Keystone::UserRoleAssignment"
+    id_form = "USER"
     description = "Roles of a user in projects and domains."
     support = since("5.0.0")
     holders = KINDS["identity", "user"]

@@ -54,6 +54,7 @@ class Workflow(RestResource):
     """A workflow, and the executions that signals started."""
 
     type_name = "OS::Mistral::Workflow"
+    not_importable = "its signals need a user of the stack"
     description = "Defines a workflow; a signal starts it."
     service = "workflow"
     support = since("2015.1")

@@ -20,6 +20,7 @@ class ElasticIpAssociation(ManagedType):
     """An association of a floating IP with a server or an interface."""
 
     type_name = "AWS::EC2::EIPAssociation"
+    id_form = "FLOATING_IP:PORT"
     description = "Associates an address with a server or an interface."
     service = "network"
     unique = True

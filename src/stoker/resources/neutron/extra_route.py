@@ -22,6 +22,7 @@ class ExtraRoute(ManagedType):
     """One route of a router."""
 
     type_name = "OS::Neutron::ExtraRoute"
+    id_form = "ROUTER:DESTINATION:NEXT_HOP"
     description = "A route that is added to the routes of a router."
     service = "network"
     support = SupportStatus(Support.UNSUPPORTED)

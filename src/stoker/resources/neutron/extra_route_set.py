@@ -25,6 +25,7 @@ class ExtraRouteSet(ManagedType):
     """Routes of a router."""
 
     type_name = "OS::Neutron::ExtraRouteSet"
+    id_form = "ROUTER"
     description = "Routes that are added to the routes of a router."
     service = "network"
     unique = True

@@ -32,6 +32,7 @@ class FloatingIPAssociation(ManagedType):
     """An association of a floating IP with a port."""
 
     type_name = "OS::Neutron::FloatingIPAssociation"
+    id_form = "FLOATING_IP:PORT"
     description = "Associates a floating IP with a port."
     service = "network"
     unique = True

@@ -24,6 +24,7 @@ class RouterGateway(ManagedType):
     """The gateway of a router."""
 
     type_name = "OS::Neutron::RouterGateway"
+    id_form = "ROUTER:NETWORK"
     description = "Connects a router to an external network."
     service = "network"
     unique = True

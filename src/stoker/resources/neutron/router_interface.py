@@ -27,6 +27,7 @@ class RouterInterface(MakesWay, ManagedType):
     """An interface of a router in a subnet, or on a given port."""
 
     type_name = "OS::Neutron::RouterInterface"
+    id_form = "ROUTER:subnet_id=SUBNET or ROUTER:port_id=PORT"
     description = "Connects a router to a subnet."
     service = "network"
     unique = True

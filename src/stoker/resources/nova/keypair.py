@@ -36,6 +36,7 @@ class KeyPair(ManagedType):
     """A key pair. Its name is its id."""
 
     type_name = "OS::Nova::KeyPair"
+    id_form = "NAME"
     description = "An SSH key pair."
     service = "compute"
     unique = True

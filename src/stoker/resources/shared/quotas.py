@@ -27,6 +27,7 @@ def limit(words: str, support: SupportStatus = SUPPORTED) -> Property:
 class ProjectQuota(ManagedType):
     """The limits of one project at a service. The physical id is the generated name."""
 
+    not_importable = "a quota is a setting of a project, and has no id"
     unique = True
     finds_own = True
     shares = frozenset({_LIMITS})

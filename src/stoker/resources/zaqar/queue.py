@@ -25,6 +25,7 @@ class ZaqarQueue(ManagedType):
     """A queue."""
 
     type_name = "OS::Zaqar::Queue"
+    id_form = "NAME"
     description = "A message queue."
     service = "message"
     support = since("2014.2")

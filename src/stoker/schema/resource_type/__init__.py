@@ -54,6 +54,7 @@ from stoker.schema.resource_type.capabilities import (
     Validates,
     can,
 )
+from stoker.schema.resource_type.importing import why_not_importable
 from stoker.schema.resource_type.nesting import (
     GathersAttributes,
     MakesStack,
@@ -87,5 +88,5 @@ __all__ = [
     "ShowsSignals", "ShowsUsers", "Signal", "SignalCredentials", "Signals", "SnapshotFacts",
     "Snapshots",
     "StackFacts", "Suspends", "Sweeps", "TakesDeployments", "Update", "Updates",
-    "Validates", "Wait", "can", "changes_in_place", "has_attribute",
+    "Validates", "Wait", "can", "changes_in_place", "has_attribute", "why_not_importable",
 ]  # fmt: skip

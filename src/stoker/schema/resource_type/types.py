@@ -29,6 +29,10 @@ class ResourceType(ABC):
     # All names of a renamed type: an object created under one is an object of each.
     also_named: frozenset[str] = frozenset()
     physical_name_limit: ClassVar[int] = 255
+    # Form of the physical id, as ``ROUTER:subnet_id=SUBNET``; empty for the service's own id.
+    id_form: ClassVar[str] = ""
+    # Why an existing object cannot become a resource of this type; empty if it can.
+    not_importable: ClassVar[str] = ""
     # The service makes no second object for the same properties, so that a create whose answer got
     # lost may be sent again immediately. Unless the type ``finds_own``, the engine searches for
     # such an object before the first create, and fails if there is one: it belongs to others.

@@ -59,6 +59,17 @@ def moves(evaluation: Evaluation) -> Mapping[str, str]:
     return {body.name: body.moved_from for body in bodies if body.moved_from is not None}
 
 
+def imports(evaluation: Evaluation) -> Mapping[str, str]:
+    """Return the id of the object to import, for each enabled resource that declares one."""
+    bodies = evaluation.resolved.resources
+    found = {}
+    for name in (body.name for body in bodies if body.import_id):
+        definition = evaluation.analyses[name].definition
+        if definition is not None and isinstance(definition.import_id, str):
+            found[name] = definition.import_id
+    return found
+
+
 class Evaluation:
     """One template with its inputs.
 
@@ -102,6 +113,7 @@ class Evaluation:
         return {body.name: body.type_name for body in self.resolved.resources}
 
     moves = lazy(moves)
+    imports = lazy(imports)
 
     @lazy
     def types(self) -> Mapping[str, ResourceType]:

@@ -31,7 +31,13 @@ from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.kernel.json.tree import same
 from stoker.kernel.time_limit import check
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import DependsImplicitly, NestingType, ResourceType, can
+from stoker.schema.resource_type import (
+    DependsImplicitly,
+    NestingType,
+    ResourceType,
+    can,
+    why_not_importable,
+)
 from stoker.schema.resource_type.neighbours import Neighbours
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.values import MISSING, check_properties
@@ -43,7 +49,7 @@ from stoker.template.definition import (
     Facts,
     TooMuchWorkError,
 )
-from stoker.template.document import ResourceBody, Template
+from stoker.template.document import ResourceBody, Template, part_path
 from stoker.template.evaluate.policies import deletion_policy
 from stoker.template.functions.budget import Budget, check_size, is_small
 from stoker.template.functions.failure import FunctionError
@@ -104,7 +110,22 @@ _PARTS = (
     "update_policy",
     "creation_policy",
     "external_id",
+    "import_id",
 )
+
+
+def _import_fault(type_: ResourceType, import_id: Any, *, is_made: bool) -> str | None:
+    """Return why the object of a resource cannot be imported, as far as the template shows it."""
+    if import_id is None:
+        return None
+    if isinstance(import_id, Unknown):
+        return "the id of an object to import must be known before the update starts"
+    if not isinstance(import_id, str):
+        return f"the id of an object to import is text, not {kind_of(import_id)}"
+    if not is_made:
+        return "a resource has an external id or an import; keep the one that you mean"
+    why_not = why_not_importable(type_)
+    return None if why_not is None else f"{type_.type_name} {why_not}"
 
 
 def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
@@ -297,7 +318,7 @@ class Evaluator(Struct, frozen=True):
         return parts if len(found) == before else None
 
     def _path(self, body: ResourceBody, part: str) -> Path:
-        return (*body.path, getattr(self.template.version.dialect, part))
+        return part_path(self.template, body, part)
 
     def _definition(
         self,
@@ -334,6 +355,9 @@ class Evaluator(Struct, frozen=True):
         is_made = parts["external_id"] is None
         found.extend(item for item in checked.findings if is_made or item.code != MISSING)
         analysis.custom_checks.extend(checked.custom_checks)
+        import_id = parts["import_id"] or None
+        if (fault := _import_fault(type_, import_id, is_made=is_made)) is not None:
+            found.report("bad-directive", fault, self._path(body, "import_id"))
         policy = self._policy(body, "deletion_policy", parts["deletion_policy"], found)
         replaced = self._policy(body, "update_replace_policy", body.update_replace_policy, found)
         return Definition(
@@ -350,6 +374,7 @@ class Evaluator(Struct, frozen=True):
             update_replace_policy=replaced,
             description=body.description,
             external_id=parts["external_id"],
+            import_id=import_id,
             restricted=self.restricted.get(body.name, frozenset()),
         )
 

@@ -120,6 +120,8 @@ class ChangedResource(PreviewedResource):
     holds_data: bool
     inside: str | None
     moved_from: str | None
+    imported: str | None
+    not_compared: tuple[str, ...]
     resembles: str | None
     position: Place | None
 
@@ -312,6 +314,8 @@ def _changed(change: ChangeView) -> ChangedResource:
         "holds_data": change.holds_data,
         "inside": change.inside,
         "moved_from": change.moved_from,
+        "imported": change.imported,
+        "not_compared": change.not_compared,
         "resembles": change.resembles,
         "position": None if change.position is None else place(change.position),
     }

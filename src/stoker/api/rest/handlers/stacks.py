@@ -51,6 +51,8 @@ class StackBody(TypedDict, total=False):
     disable_rollback: bool | str
     tags: str | list[str] | None
     plan_fingerprint: str | None
+    import_objects: Mapping[str, str] | None
+    change_imported: bool | str
 
 
 class CreateBody(StackBody, total=False):
@@ -67,6 +69,7 @@ class UpdateBody(StackBody, total=False):
     clear_parameters: list[str] | str | None
     converge: bool | str
     moves: Mapping[str, str]
+    keep_objects: list[str]
 
 
 class Created(TypedDict):

@@ -10,11 +10,15 @@ from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
 from stoker.api.rest.requests.values import flag, optional_text, whole_number
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.planning.imports import MOST_IMPORTS
 from stoker.kernel.errors import ATTRIBUTE_ERROR, VALIDATION_FAILED, ValidationError
 from stoker.kernel.json import long
 
 _LONGEST_TAG = 80
 _MOST_MOVES = 1_000
+_MOST_RELEASES = 1_000
+_LONGEST_ID = 255  # characters of the id of an object
+_LONGEST_PATH = 2_048  # characters of the path of a resource in nested stacks
 _MOST_TAGS = 1_000  # per stack; Heat has no limit
 # Fields that can change a stack.
 _CHANGING = (
@@ -53,6 +57,9 @@ async def stack_request(
         plan_fingerprint=optional_text(body, "plan_fingerprint"),
         converge=call.api.settings.converges if converge is None else converge,
         moves=_moves(body),
+        import_objects=_import_objects(body),
+        change_imported=bool(_optional_flag(body, "change_imported")),
+        keep_objects=_keep_objects(body),
     )
 
 
@@ -72,6 +79,8 @@ def refuse_update_fields(body: Body) -> None:
         raise bad_request("converge is for updates; a new stack has nothing to converge with.")
     if "moves" in body:
         raise bad_request("moves is for updates; a new stack has no resources to move.")
+    if "keep_objects" in body:
+        raise bad_request("keep_objects is for updates; a new stack has no resources to release.")
 
 
 def changes_nothing(body: Body) -> bool:
@@ -162,6 +171,28 @@ def _moves(body: Body) -> Mapping[str, str]:
         if not isinstance(new, str) or not new:
             raise bad_request(f"moves maps old names to new names; that of {_quoted(old)} is none.")
     return moves
+
+
+def _import_objects(body: Body) -> Mapping[str, str]:
+    found = _mapping(body, "import_objects")
+    if len(found) > MOST_IMPORTS:
+        raise bad_request(f"A request imports at most {MOST_IMPORTS} objects, not {len(found)}.")
+    for name, id_ in found.items():
+        if not isinstance(id_, str) or not 0 < len(id_) <= _LONGEST_ID or "\0" in id_:
+            raise bad_request(
+                "import_objects maps names of resources to ids of objects; that of"
+                f" {_quoted(name)} is none."
+            )
+    return found
+
+
+def _keep_objects(body: Body) -> tuple[str, ...]:
+    found = _names(body, "keep_objects", split_text=False)
+    if len(found) > _MOST_RELEASES:
+        raise bad_request(f"A request releases at most {_MOST_RELEASES} resources.")
+    if any(not path or len(path) > _LONGEST_PATH for path in found):
+        raise bad_request("keep_objects lists names of resources, or paths as group/member.")
+    return found
 
 
 def _timeout(body: Body) -> int | None:

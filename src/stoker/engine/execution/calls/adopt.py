@@ -7,7 +7,8 @@ object whose adoption fails does not belong to the stack, and is never deleted.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from stoker.engine.model.records import Adopted
 from stoker.kernel.values import replace
@@ -38,10 +39,10 @@ def adopting(type_: ManagedType, adopted: Adopted) -> Callable[[Call], Outcome]:
 
     def adopt(call: Call) -> Outcome:
         assert adopted.physical_id is not None
-        if type_.service is not None and _STRANGE.search(adopted.physical_id):
+        if type_.service is not None and is_strange(adopted.physical_id):
             return Failed(f'"{adopted.physical_id}" is not the id of an object')
         call = replace(call, physical_id=adopted.physical_id, data=adopted.data)
-        if type_.service is not None and (reason := _reason_against(type_, call)) is not None:
+        if type_.service is not None and (reason := examined(type_, call)[1]) is not None:
             return Failed(reason)
         if can(type_, Claims):
             type_.claim(call)
@@ -51,15 +52,20 @@ def adopting(type_: ManagedType, adopted: Adopted) -> Callable[[Call], Outcome]:
     return adopt
 
 
-def _reason_against(type_: ManagedType, call: Call) -> str | None:
-    """Return why an object cannot be adopted, or None.
+def is_strange(physical_id: str) -> bool:
+    """Return whether a text cannot be the id of an object."""
+    return _STRANGE.search(physical_id) is not None
+
+
+def examined(type_: ManagedType, call: Call) -> tuple[Mapping[str, Any], str | None]:
+    """Return the attributes of an object, and why it cannot become part of a stack, or None.
 
     It does not exist, or the cloud reports another project as its owner. Its state does not matter.
     """
-    shown = type_.read(call).get("show") if can(type_, Reads) else None
-    if shown:
+    attributes = type_.read(call) if can(type_, Reads) else {}
+    if shown := attributes.get("show"):
         owner = shown.get("project_id") or shown.get("tenant_id")
         own = owner in (None, call.stack.project_id)
-        return None if own else f"{call.physical_id} belongs to another project"
+        return attributes, None if own else f"{call.physical_id} belongs to another project"
     found = type_.check(call) if can(type_, Checks) else None
-    return found.reason if isinstance(found, Failed) else None
+    return attributes, found.reason if isinstance(found, Failed) else None

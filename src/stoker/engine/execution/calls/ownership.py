@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.plans import Plan, Reason, Step
 from stoker.engine.model.records import Action, Event, Operation, Resource, Stack, Status
 from stoker.kernel.values import replace
@@ -45,12 +45,11 @@ def kind_of(type_: ResourceType) -> str:
     return type_.link or type_.type_name
 
 
-class Ownership:
-    """Proofs of ownership from the rows of this service, for one session."""
+class Owners:
+    """The owners of objects by the rows of this service, seen from one stack."""
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._stay: dict[str, list[str]] | None = None
+    def __init__(self, stack_rows: StackRows) -> None:
+        self._stack_rows = stack_rows
 
     async def holder(
         self, row: Resource, type_: ManagedType, ids: Collection[str]
@@ -59,17 +58,83 @@ class Ownership:
 
         Only stacks of this project are searched.
         """
-        own = self._session.stack
-        for other in self._session.rows.values():
+        own = self._stack_rows.stack
+        for other in self._stack_rows.rows.values():
             if other.id == row.id or other.external:
                 continue  # a reference is no ownership
             if self._is_same(other, row, type_, ids):
-                return Holder(other, own, not self._session.stays(other))
+                return Holder(other, own, not self._stack_rows.stays(other))
         for other, stack in await self._elsewhere(row, type_, ids):
             removing = (other.action, other.status) == (Action.DELETE, Status.IN_PROGRESS)
             going = removing and self._is_related(stack)
             return Holder(other, stack, going or await self._leaves(other, stack), going)
         return None
+
+    def _is_same(
+        self, other: Resource, row: Resource, type_: ResourceType, ids: Collection[str]
+    ) -> bool:
+        """Return whether ``other`` owns the object of ``row`` under one of the ids."""
+        if other.physical_id is None or other.physical_id not in ids:
+            return False
+        kind = self._stack_rows.type_of(other)
+        if kind is None or kind_of(kind) != kind_of(type_):
+            return False
+        known = {type_.identity(physical_id, row.properties) for physical_id in ids}
+        return kind.identity(other.physical_id, other.properties) in known
+
+    async def _elsewhere(
+        self, row: Resource, type_: ResourceType, ids: Collection[str]
+    ) -> list[tuple[Resource, Stack]]:
+        """Return the rows in other stacks of the project that own the same object."""
+        store, own = self._stack_rows.ports.store, self._stack_rows.stack
+        found = []
+        for physical_id in ids:
+            for other in await store.resources_of_object(own.project_id, physical_id):
+                if other.stack_id == own.id or other.external:
+                    continue
+                if not self._is_same(other, row, type_, ids):
+                    continue
+                stack = await store.stack(other.stack_id)
+                same_user = stack is not None and stack.user_id == own.user_id
+                if stack is not None and (same_user or not type_.user_scoped):
+                    found.append((other, stack))
+        return found
+
+    def _is_related(self, stack: Stack) -> bool:
+        """Return whether a stack belongs to the same tree."""
+        own = self._stack_rows.stack
+        return (stack.root_id or stack.id) == (own.root_id or own.id)
+
+    async def _leaves(self, row: Resource, stack: Stack) -> bool:
+        """Return whether the operation on this tree removes a row of another stack of the tree.
+
+        The operation may not have reached that stack yet. Then the plan of a stack above shows
+        whether the nested stack is going to be changed.
+        """
+        store = self._stack_rows.ports.store
+        if not self._is_related(stack):
+            return False
+        inner: Stack | None = stack
+        while inner is not None:
+            operations = [op for op in await store.operations(inner.id) if op.plan is not None]
+            if operations:
+                return any(_removes(op, row) or _is_ahead(op, row, stack) for op in operations)
+            if inner.parent_id is None:
+                return False
+            outer = await store.stack(inner.parent_id)
+            rows = [] if outer is None else await store.resources(outer.id)
+            resource_id = inner.parent_resource_id
+            row, inner = next((each for each in rows if each.id == resource_id), row), outer
+        return False
+
+
+class Ownership(Owners):
+    """Proofs of ownership, and transfers of objects, for one session."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._session = session
+        self._stay: dict[str, list[str]] | None = None
 
     async def transfer(self, row: Resource, holder: Holder, physical_id: str) -> Resource:
         """Give the holder's object to ``row``, in one transaction, and return ``row``.
@@ -128,63 +193,6 @@ class Ownership:
                 if row.physical_id is not None and self._session.stays(row):
                     self._stay.setdefault(row.physical_id, []).append(row.id)
         return self._stay
-
-    def _is_same(
-        self, other: Resource, row: Resource, type_: ResourceType, ids: Collection[str]
-    ) -> bool:
-        """Return whether ``other`` owns the object of ``row`` under one of the ids."""
-        if other.physical_id is None or other.physical_id not in ids:
-            return False
-        kind = self._session.type_of(other)
-        if kind is None or kind_of(kind) != kind_of(type_):
-            return False
-        known = {type_.identity(physical_id, row.properties) for physical_id in ids}
-        return kind.identity(other.physical_id, other.properties) in known
-
-    async def _elsewhere(
-        self, row: Resource, type_: ResourceType, ids: Collection[str]
-    ) -> list[tuple[Resource, Stack]]:
-        """Return the rows in other stacks of the project that own the same object."""
-        store, own = self._session.ports.store, self._session.stack
-        found = []
-        for physical_id in ids:
-            for other in await store.resources_of_object(own.project_id, physical_id):
-                if other.stack_id == own.id or other.external:
-                    continue
-                if not self._is_same(other, row, type_, ids):
-                    continue
-                stack = await store.stack(other.stack_id)
-                same_user = stack is not None and stack.user_id == own.user_id
-                if stack is not None and (same_user or not type_.user_scoped):
-                    found.append((other, stack))
-        return found
-
-    def _is_related(self, stack: Stack) -> bool:
-        """Return whether a stack belongs to the same tree."""
-        own = self._session.stack
-        return (stack.root_id or stack.id) == (own.root_id or own.id)
-
-    async def _leaves(self, row: Resource, stack: Stack) -> bool:
-        """Return whether the operation on this tree removes a row of another stack of the tree.
-
-        The operation may not have reached that stack yet. Then the plan of a stack above shows
-        whether the nested stack is going to be changed.
-        """
-        store = self._session.ports.store
-        if not self._is_related(stack):
-            return False
-        inner: Stack | None = stack
-        while inner is not None:
-            operations = [op for op in await store.operations(inner.id) if op.plan is not None]
-            if operations:
-                return any(_removes(op, row) or _is_ahead(op, row, stack) for op in operations)
-            if inner.parent_id is None:
-                return False
-            outer = await store.stack(inner.parent_id)
-            rows = [] if outer is None else await store.resources(outer.id)
-            resource_id = inner.parent_resource_id
-            row, inner = next((each for each in rows if each.id == resource_id), row), outer
-        return False
 
 
 def _removes(operation: Operation, row: Resource) -> bool:

@@ -23,6 +23,7 @@ from stoker.engine.execution.nested.settled import is_settled
 from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
 from stoker.engine.execution.session import Session
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
+from stoker.engine.model.plans import Releases
 from stoker.engine.model.records import (
     Action,
     Adopted,
@@ -97,12 +98,16 @@ class Nesting:
         run.row = await with_outputs(self._session, run.row)
         await self._values.require_room(run.row)
 
-    async def remove(self, run: ResourceRun) -> None:
-        """Delete the nested stack; the row is still in progress then."""
+    async def remove(self, run: ResourceRun, *, abandons: bool = False) -> None:
+        """Delete the nested stack; the row is still in progress then.
+
+        With ``abandons``, all its objects stay in the cloud.
+        """
         child = await child_of(self._session, run.row)
         if child is None or child.deleted_at is not None:
             return
-        await self._part(run, self._operation(child.id, Action.DELETE))
+        operation = self._operation(child.id, Action.DELETE, name=run.row.name, abandons=abandons)
+        await self._part(run, operation)
 
     async def pass_on(self, run: ResourceRun) -> None:
         """Walk the nested stack as its parent is walked; the row is still in progress then."""
@@ -135,6 +140,8 @@ class Nesting:
         input_id: str | None = None,
         nested: Nested | None = None,
         name: str = "",
+        *,
+        abandons: bool = False,
     ) -> Operation:
         ports, parent = self._session.ports, self._parent
         batches = Batches() if nested is None else Batches(nested.batches, nested.pause)
@@ -146,7 +153,9 @@ class Nesting:
             request=ChangeRequest(
                 settings={"parent_resource": name},
                 batches=batches,
-                abandons=parent.abandons,
+                abandons=abandons or parent.abandons,
+                keep_objects=Releases(parent.keep_objects).below(name).paths,
+                releases_imports=parent.releases_imports,
                 accepted=accepted_below(parent.request, name),
                 converge=parent.converges,
             ),

@@ -15,6 +15,12 @@ from msgspec import Struct
 from stoker.engine.execution.nested.attributes import shown_by, with_shown
 from stoker.engine.execution.nested.desired import foreseen
 from stoker.engine.execution.nested.ends import NestedFailedError
+from stoker.engine.execution.nested.prepared_rows import (
+    NO_PREMISES,
+    PreparedRows,
+    prepared_rows,
+)
+from stoker.engine.execution.nested.prepared_rows import PreviewOptions as PreviewOptions
 from stoker.engine.execution.observe.preparation import ask_beside, call_about, observe
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.accepted import Accepted, changes_in
@@ -23,7 +29,6 @@ from stoker.engine.model.plans import Change, NoDefinitions, Observed, Plan, Rea
 from stoker.engine.model.records import Input, Resource, is_nested
 from stoker.engine.planning.evaluations import Documents, evaluation_of
 from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.moves import NO_MOVES, moves_to
 from stoker.engine.planning.planner import Planner
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
@@ -44,12 +49,12 @@ class PreviewedStack(Struct, frozen=True):
     observed: Observed  # facts about its live objects
     # Future rows of updated nested stacks by resource, with attributes as far as known.
     to_be: Mapping[str, Resource]
-    moves: Mapping[str, str] = NO_MOVES  # present names of moved resources, by new name
+    prepared: PreparedRows | None = None  # changes of rows before the plan
 
     @property
     def has_changes(self) -> bool:
         """Return whether anything changes, or may change, in the stack or in nested ones."""
-        if self.moves:
+        if self.prepared is not None and self.prepared.has_changes:
             return True
         looked_into = {
             node.name
@@ -74,17 +79,6 @@ class PreviewedStack(Struct, frozen=True):
         return Accepted(changes_in(self.plan), nested)
 
 
-class PreviewOptions(Struct, frozen=True):
-    """Assumptions about the start of an update."""
-
-    # Physical ids of objects that count as marked unhealthy.
-    unhealthy: frozenset[str] = frozenset()
-    converge: bool = False  # the update reads the live objects first
-    # New names of resources of the stack itself, by old name, as the request lists them.
-    moves: Mapping[str, str] = NO_MOVES
-
-
-NO_PREMISES = PreviewOptions()
 NO_BATCHES = Batches()
 
 
@@ -99,15 +93,8 @@ async def preview_tree(
 
     Raises DiagnosticError and RequestError for an update that would be rejected.
     """
-    rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
-    stack_rows = StackRows(stack_rows.ports, stack_rows.stack, rows)
-    current = stack_rows.current
-    moves = await stack_rows.ports.workers.compute(
-        lambda: moves_to(evaluation, current, premises.moves)
-    )
-    await stack_rows.rename(moves)
-    premises = replace(premises, moves=NO_MOVES)
-    ask = ask_beside(stack_rows)
+    prepared = await prepared_rows(stack_rows, evaluation, premises)
+    stack_rows, ask = prepared.stack_rows, ask_beside(prepared.stack_rows)
     observed = await observe(stack_rows, evaluation, ask, converge=premises.converge)
     planner = Planner(
         tuple(stack_rows.rows.values()),
@@ -117,7 +104,7 @@ async def preview_tree(
         batches,
     )
     found = await foresee_with(planner, stack_rows, stack_input, evaluation, premises)
-    return replace(found, moves={new: old for old, new in moves.items()})
+    return replace(found, prepared=prepared)
 
 
 async def foresee_with(
@@ -142,6 +129,21 @@ async def foresee_with(
             break
         nested = await _nested(stack_rows, stack_input, evaluation, plan, planner.to_be, premises)
     return PreviewedStack(stack_rows, evaluation, plan, nested, planner.observed, planner.to_be)
+
+
+async def departures_from(
+    accepted: Accepted,
+    planner: Planner,
+    stack_rows: StackRows,
+    stack_input: Input,
+    evaluation: Evaluation,
+    *,
+    converge: bool,
+) -> list[str]:
+    """Return the differences between the plan of an operation and the one that a user accepted."""
+    options = PreviewOptions(converge=converge)
+    preview = await foresee_with(planner, stack_rows, stack_input, evaluation, options)
+    return list(accepted.departures(preview.decisions))
 
 
 async def foresee_delete(stack_rows: StackRows) -> Plan:
@@ -221,7 +223,7 @@ async def _foresee_one(
     inner = await ports.workers.compute(evaluate)
     rows = StackRows(ports, child, await ports.store.resources(child.id))
     batches = Batches(about.batches, about.pause)
-    return await preview_tree(rows, stack_input, inner, premises, batches)
+    return await preview_tree(rows, stack_input, inner, premises.below(row.name), batches)
 
 
 def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource]) -> RecordedFacts:
@@ -239,7 +241,3 @@ def facts_amid(stack_rows: StackRows, plan: Plan, to_be: Mapping[str, Resource])
 
     rows = {**stack_rows.current, **to_be}
     return RecordedFacts(rows, stack_rows.reference_of, vague, unsettled)
-
-
-def _marked(row: Resource, unhealthy: frozenset[str]) -> Resource:
-    return replace(row, unhealthy=True) if row.physical_id in unhealthy else row

@@ -27,9 +27,10 @@ from stoker.engine.planning.decision import (
     Choice,
     Decision,
     choose,
-    implementation_of,
     replaced_rows,
     require_known,
+    row_columns,
+    settings_columns,
     specified_properties,
     still_unknown,
 )
@@ -119,7 +120,7 @@ class ApplyStep:
             return await self._session.ports.workers.compute(decided)
 
     def _columns(self, definition: Definition) -> dict[str, Any]:
-        return _recorded(definition, self._session.current)
+        return settings_columns(definition, self._session.current)
 
     async def _refuse(self, row: Resource, reason: str) -> None:
         """Reject a forbidden change with an event; the row stays as it is."""
@@ -138,7 +139,7 @@ class ApplyStep:
             await run.record(operation_id=self._operation.id, **columns)
 
     async def _create(self, run: ResourceRun, definition: Definition) -> None:
-        run.row = replace(run.row, **_whole(definition, self._session.current))
+        run.row = replace(run.row, **row_columns(definition, self._session.current))
         if definition.external_id is not None:
             await self._refer(run, definition)
         elif self._operation.action is Action.ADOPT:
@@ -215,7 +216,7 @@ class ApplyStep:
             for status in (Status.IN_PROGRESS, Status.COMPLETE):
                 shown = replace(old, action=Action.UPDATE, status=status, reason="state changed")
                 events.append(session.transitions.event_of(shown))
-        columns = _whole(definition, session.current)
+        columns = row_columns(definition, session.current)
         new = session.new_row(
             definition.name, hook=old.hook, origin=_origin(old, decision), **columns
         )
@@ -267,29 +268,8 @@ def _method(
     return None
 
 
-def _recorded(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
-    """Return the columns of a row from its definition."""
-    return {
-        "type_name": definition.type_name,
-        "implementation": implementation_of(definition),
-        "dependencies": tuple(sorted(definition.dependencies)),
-        "requires": tuple(
-            sorted(current[name].id for name in definition.dependencies if name in current)
-        ),
-        "deletion_policy": definition.deletion_policy.value,
-        "update_policy": definition.update_policy,
-        "description": definition.description,
-    }
-
-
 def _is_done(row: Resource, operation: Operation) -> bool:
     return row.operation_id == operation.id and row.status is Status.COMPLETE
-
-
-def _whole(definition: Definition, current: Mapping[str, Resource]) -> dict[str, Any]:
-    """Return the columns of the row of a new object."""
-    columns = {"properties": definition.properties, "metadata": definition.metadata}
-    return {**_recorded(definition, current), **columns}
 
 
 def _origin(old: Resource, decision: Decision) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class RemoveStep:
     def __init__(self, context: OperationContext, desired: Definitions) -> None:
         self._context = context
         self._session = context.session
-        self._abandons = context.operation.abandons
+        self._operation = context.operation
         self._desired = frozenset(desired.names)
         self._ownership = Ownership(context.session)
 
@@ -60,7 +60,8 @@ class RemoveStep:
             return
         # A row without an implementation failed before any type was called: it has no object.
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
-        if self._abandons and not is_nested(row):
+        keeps_object = self._operation.abandons or self._operation.releases(row)
+        if keeps_object and not is_nested(row):
             await self._abandon(run, type_)
         elif retained or await self._ownership.is_shared(row, type_) or not row.implementation:
             await self._begin(run, None)
@@ -83,7 +84,7 @@ class RemoveStep:
     async def _delete(self, run: ResourceRun, type_: ResourceType | None) -> None:
         await self._begin(run, type_)
         if is_nested(run.row):
-            await Nesting(self._context).remove(run)
+            await Nesting(self._context).remove(run, abandons=self._operation.releases(run.row))
             return
         if not isinstance(type_, ManagedType):
             await run.fail(not_installed(run.row))
@@ -106,7 +107,11 @@ class RemoveStep:
 
     async def _complete(self, run: ResourceRun) -> None:
         """Drop the row in the transaction of its event, unless a hook follows."""
-        event = run.transition(Action.DELETE, Status.COMPLETE)
+        released = self._operation.releases(run.row) and run.row.physical_id is not None
+        reason = (
+            f"released {run.row.physical_id}; its object stays" if released else "state changed"
+        )
+        event = run.transition(Action.DELETE, Status.COMPLETE, reason)
         paused = await self._context.hooks.reach(run, "post-delete")
         if not paused:
             await self._session.commit(dropped=[run.row.id], events=[event])

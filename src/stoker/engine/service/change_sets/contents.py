@@ -99,7 +99,7 @@ def _added(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[dict[str,
 
 def _changes_something(line: ChangeView) -> bool:
     changes = line.change != "unchanged" and line.inside != SAME
-    return changes or line.moved_from is not None
+    return changes or line.moved_from is not None or line.imported is not None
 
 
 def _change(line: ChangeView) -> dict[str, Any]:

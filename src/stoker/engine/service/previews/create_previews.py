@@ -9,6 +9,7 @@ from stoker.engine.model.secrets import masked_properties, masking_of
 from stoker.engine.model.views import CreatePlanView, ResourceView
 from stoker.engine.service.previews.quotas import quotas_of, use_of_create
 from stoker.engine.service.requests.evaluate import evaluated_new, require_free
+from stoker.engine.service.requests.object_checks import require_objects
 from stoker.engine.service.requests.plan_fingerprints import of_create
 from stoker.engine.service.stack_access.guards import most_stacks, require_room
 from stoker.engine.service.stack_access.presenters import (
@@ -35,6 +36,7 @@ async def preview_create(
     if (most := most_stacks(ports.limits, caller)) is not None:
         require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
+    imported = await require_objects(ports, stack, new.input, evaluation, request, is_new=True)
     use = await ports.workers.compute(lambda: use_of_create(evaluation)) if quotas else {}
     counted = await quotas_of(ports, stack, use)
 
@@ -42,6 +44,12 @@ async def preview_create(
         outputs = tuple(evaluation.outputs(RecordedReferences()))
         masking = masking_of(evaluation)
         views = [masked_properties(v, masking) for v in _views(ports, stack, evaluation)]
+        views = [
+            replace(view, physical_id=imported[view.name])
+            if view.name in imported and view.parent_resource is None
+            else view
+            for view in views
+        ]
         made = of_create(new.input, evaluation) if fingerprint else None
         return CreatePlanView(stack_view(stack, evaluation, outputs), views, made, counted)
 

@@ -96,7 +96,7 @@ class Previews:
             stack_rows,
             stack_input,
             evaluation,
-            PreviewOptions(unhealthy, request.converge, request.moves),
+            PreviewOptions.of(request, unhealthy),
         )
         evaluations = [each.evaluation for each in foreseen.all()]
         previews = await UpdatePreviews.over(stack_rows, evaluations, show_nested=show_nested)

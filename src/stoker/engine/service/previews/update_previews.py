@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from stoker.engine.execution.nested.preview_tree import PreviewedStack, foresee_delete
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.plans import Change, Node, Reason, Step
+from stoker.engine.model.plans import NO_RELEASES, Change, Node, Reason, Releases, Step
 from stoker.engine.model.records import Resource, Stack, is_nested
 from stoker.engine.model.views import ChangeView
 from stoker.engine.service.impossible_changes import require_possible
@@ -76,8 +76,9 @@ class UpdatePreviews:
                 found += self._added(stack_rows.stack, evaluation, name, line.path)
             if line.change == "replaced" and row is not None:
                 found += await self._below_deleted(row, line.path)
-        gone = _gone_rows(foreseen)
-        return found + await self._gone(stack_rows.stack, gone, places(foreseen.plan), above)
+        gone, order = _gone_rows(foreseen), places(foreseen.plan)
+        released = NO_RELEASES if foreseen.prepared is None else foreseen.prepared.releases
+        return found + await self._gone(stack_rows.stack, gone, order, above, released)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
         """Return the changes by a delete of a stack."""
@@ -87,6 +88,8 @@ class UpdatePreviews:
 
     def _lines(self, foreseen: PreviewedStack, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
+        prepared = foreseen.prepared
+        assert prepared is not None
         planned = {node.name: node for node in foreseen.plan.nodes(Step.APPLY)}
         differences, order = compared(foreseen, self._masking), places(foreseen.plan)
         lines = {name: _telling(node, differences.get(name)) for name, node in planned.items()}
@@ -110,8 +113,13 @@ class UpdatePreviews:
                 line = replace(line, inside=_inside(foreseen, name))
             if name in where:
                 line = replace(line, position=where[name])
+            imported = prepared.imported.unreported.get(name)
             found[name] = replace(
-                line, moved_from=foreseen.moves.get(name), resembles=resembled.get(name)
+                line,
+                moved_from=prepared.moves.get(name),
+                imported=None if imported is None else row.physical_id,
+                not_compared=imported or (),
+                resembles=resembled.get(name),
             )
         return found
 
@@ -122,6 +130,7 @@ class UpdatePreviews:
         if self._masking:
             view = replace(view, properties=self._masking.data(view.properties))
         retained = row.external or row.deletion_policy == DeletionPolicy.RETAIN
+        retained = retained or cause is Reason.RELEASED
         return ChangeView(
             view,
             change,
@@ -159,23 +168,29 @@ class UpdatePreviews:
         rows: list[Resource],
         order: Mapping[str, Place],
         above: tuple[str, ...],
+        releases: Releases = NO_RELEASES,
     ) -> list[ChangeView]:
         """Return the deletes of a stack's resources, each followed by those of its nested stack."""
         changes = []
         for row in rows:
-            line = self._line(stack, row, "deleted", Reason.NOT_WANTED, above)
+            cause = Reason.RELEASED if releases.has(row.name) else Reason.NOT_WANTED
+            line = self._line(stack, row, "deleted", cause, above)
             changes.append(_placed(line, order.get(row.name)))
-            changes += await self._below_deleted(row, line.path) if self._show_nested else []
+            if self._show_nested and cause is not Reason.RELEASED:
+                below = releases.below(row.name)
+                changes += await self._below_deleted(row, line.path, below)
         return changes
 
-    async def _below_deleted(self, row: Resource, path: tuple[str, ...]) -> list[ChangeView]:
+    async def _below_deleted(
+        self, row: Resource, path: tuple[str, ...], releases: Releases = NO_RELEASES
+    ) -> list[ChangeView]:
         """Return the deletes in the nested stack of a deleted resource."""
         child = None if row.nested_id is None else await self._ports.store.stack(row.nested_id)
         if child is None or row.deletion_policy == DeletionPolicy.RETAIN:
             return []
         rows = await self._ports.store.resources(child.id)
         current = [below for below in rows if below.replaced_by is None]
-        return await self._gone(child, current, {}, path)
+        return await self._gone(child, current, {}, path, releases)
 
 
 def _gone_rows(foreseen: PreviewedStack) -> list[Resource]:

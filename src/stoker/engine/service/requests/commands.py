@@ -106,7 +106,7 @@ class Operations:
     ) -> StackAddress:
         """Record a new stack with its first operation, which this engine drives."""
         ports, stack_input, evaluation = self._ports, new.input, new.evaluation
-        await require_agreed_create(ports, request, stack_input, evaluation)
+        await require_agreed_create(ports, new.stack, request, stack_input, evaluation)
         protections = protection_of(new.stack, request)
         exports = await export_names(ports, evaluation)
         checks = (
@@ -139,7 +139,7 @@ class Operations:
         """
         ports = self._ports
         stack_input, evaluation = await evaluated_in_review(ports, caller, stack, request)
-        await require_agreed_create(ports, request, stack_input, evaluation)
+        await require_agreed_create(ports, stack, request, stack_input, evaluation)
         protections = protection_of(stack, request)
         exports = await export_names(ports, evaluation)
         checks = (
@@ -210,6 +210,9 @@ class Operations:
             accepted=None if agreement is None else agreement.accepted,
             converge=request.converge,
             moves=request.moves,
+            import_objects=request.import_objects,
+            change_imported=request.change_imported,
+            keep_objects=request.keep_objects,
             policy=rules.of_update,
         )
         # The time limit of the request applies to its own operation, too.
@@ -307,7 +310,12 @@ class Operations:
 def _creation(request: StackRequest, *, disable_rollback: bool) -> ChangeRequest:
     """Return the content of the operation that creates a stack."""
     deletes = request.deletes_on_failure
-    return ChangeRequest(rollback=not disable_rollback and not deletes, deletes=deletes)
+    return ChangeRequest(
+        rollback=not disable_rollback and not deletes,
+        deletes=deletes,
+        import_objects=request.import_objects,
+        change_imported=request.change_imported,
+    )
 
 
 def _changed_settings(stack: Stack, request: StackRequest, description: str) -> dict[str, Any]:

@@ -74,7 +74,7 @@ async def evaluated_new(
     stack = new_stack(ports, caller, name, request, stack_id)
     found = await evaluated(ports, stack, request, old)
     try:
-        await _check(ports, caller, stack, found, adopts=old is not None)
+        await _check(ports, caller, stack, request, found, adopts=old is not None)
     except Exception:
         # A name that is taken is reported first, whatever else is wrong.
         await require_free(ports, caller, name)
@@ -89,7 +89,7 @@ async def evaluated_in_review(
 ) -> tuple[Input, Evaluation]:
     """Evaluate a create of a stack that is recorded, but has only had change sets so far."""
     found = await evaluated(ports, stack, request)
-    await _check(ports, caller, stack, found)
+    await _check(ports, caller, stack, request, found)
     return found.input, found.evaluation
 
 
@@ -133,7 +133,7 @@ async def evaluated_update(
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
-    await _check(ports, caller, stack, found, earlier)
+    await _check(ports, caller, stack, request, found, earlier)
     return found.input, evaluation
 
 
@@ -149,6 +149,7 @@ async def _check(
     ports: Ports,
     caller: Caller,
     stack: Stack,
+    request: StackRequest,
     found: EvaluatedInput,
     earlier: Evaluation | None = None,
     *,
@@ -157,7 +158,8 @@ async def _check(
     """Raise the errors that can be found before the request is recorded."""
     found.findings.raise_errors()
     require_types(ports.policy, caller, found.evaluation)
-    await require_feasible(ports, stack, found, earlier, adopts=adopts)
+    imported = request.import_objects.keys()
+    await require_feasible(ports, stack, found, earlier, adopts=adopts, imported=imported)
 
 
 def new_stack(

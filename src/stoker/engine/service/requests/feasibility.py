@@ -55,13 +55,15 @@ async def require_feasible(
     earlier: Evaluation | None,
     *,
     adopts: bool,
+    imported: Collection[str] = (),
 ) -> None:
     """Raise DiagnosticError or RequestError for a request that cannot succeed.
 
     ``earlier`` is the evaluation that an update changes. ``adopts`` is true if the objects exist.
+    The objects of the resources in ``imported`` exist as well.
     """
     evaluation, findings = found.evaluation, found.findings
-    pending = await ports.workers.compute(lambda: _pending(evaluation, earlier))
+    pending = await ports.workers.compute(lambda: _pending(evaluation, earlier, imported))
     if (most := ports.limits.resources_per_stack) >= 0:
         require_resources(most, pending.resources)
     await require_services(ports, stack, evaluation)
@@ -96,12 +98,14 @@ async def _shown(
     return await ports.workers.compute(shown)
 
 
-def _pending(evaluation: Evaluation, earlier: Evaluation | None) -> _Pending:
+def _pending(
+    evaluation: Evaluation, earlier: Evaluation | None, imported: Collection[str]
+) -> _Pending:
     return _Pending(
         _resources_in(evaluation),
         nested_checks(evaluation),
         needed_extensions(evaluation, earlier),
-        searchable(evaluation, earlier),
+        searchable(evaluation, earlier, imported),
     )
 
 

@@ -12,7 +12,7 @@ repeated by the create itself. Tested by tests/operations/test_obstacles.py.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -67,15 +67,20 @@ async def obstacle_diagnostics(
     return await ports.workers.compute(lambda: [*_located(evaluation, (), faults)])
 
 
-def searchable(evaluation: Evaluation, earlier: Evaluation | None) -> list[NewResource]:
+def searchable(
+    evaluation: Evaluation, earlier: Evaluation | None, imported: Collection[str] = ()
+) -> list[NewResource]:
     """Return the new resources for which the cloud can have obstacles.
 
-    ``earlier`` is the evaluation that an update changes.
+    ``earlier`` is the evaluation that an update changes; ``imported`` has the names of resources
+    for objects that exist.
     """
     found: list[NewResource] = []
     for new in _new(evaluation, earlier, ()):
         definition = new.evaluation.analyses[new.names[-1]].definition
         if definition is None or definition.external_id is not None:
+            continue
+        if definition.import_id is not None or (len(new.names) == 1 and new.names[0] in imported):
             continue
         type_, properties = new.type, definition.properties
         if can(type_, FindsObstacles):
@@ -144,7 +149,7 @@ class _Obstacles:
         what = (
             f"the {type_.link or type_.type_name} {ids[0]} already exists, and belongs to {owner}"
         )
-        return [Impossible((), f"{what}: use another name, or that object by its external_id")]
+        return [Impossible((), f"{what}: use another name, or import that object")]
 
     async def _owner(self, ids: Sequence[str]) -> str | None:
         """Return whose an object is, in words; None if it is no obstacle.

@@ -22,6 +22,7 @@ from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Input, Stack, Status, TreeState
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.impossible_changes import require_possible_update
+from stoker.engine.service.requests.object_checks import require_objects
 from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.kernel.json import long
 from stoker.template.evaluate.evaluation import Evaluation
@@ -109,16 +110,13 @@ async def agreed_update(
     """
     fingerprint = request.plan_fingerprint
     if fingerprint is None:
+        await require_objects(ports, stack, stack_input, evaluation, request)
         await require_possible_update(ports, stack, stack_input, evaluation, request)
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
-    plans = await preview_tree(
-        stack_rows,
-        stack_input,
-        evaluation,
-        PreviewOptions(converge=request.converge, moves=request.moves),
-    )
+    options = PreviewOptions.of(request)
+    plans = await preview_tree(stack_rows, stack_input, evaluation, options)
     accepted = plans.decisions
     found = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))
     _require_same(fingerprint, found)
@@ -138,9 +136,14 @@ async def agreed_delete(ports: Ports, stack: Stack, fingerprint: str | None) -> 
 
 
 async def require_agreed_create(
-    ports: Ports, request: StackRequest, stack_input: Input, evaluation: Evaluation
+    ports: Ports, stack: Stack, request: StackRequest, stack_input: Input, evaluation: Evaluation
 ) -> None:
-    """Raise PlanOutdatedError if a create accepts a plan that is outdated."""
+    """Raise PlanOutdatedError if a create accepts a plan that is outdated.
+
+    Raises DiagnosticError for imports that are impossible.
+    """
+    if not stack_input.adopted:
+        await require_objects(ports, stack, stack_input, evaluation, request, is_new=True)
     if (fingerprint := request.plan_fingerprint) is not None:
         found = await ports.workers.compute(lambda: of_create(stack_input, evaluation))
         _require_same(fingerprint, found)

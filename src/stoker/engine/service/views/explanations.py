@@ -270,7 +270,7 @@ def _failure(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
 
 def _settled(stack: Stack, row: Resource, above: tuple[str, ...]) -> Cause:
     """Return the origin of a resource's object, if the resource has nothing to do."""
-    if row.origin:
+    if "forcing" in row.origin:
         forcing = tuple(row.origin["forcing"])
         because = f"because of {', '.join(forcing)}"
         if not forcing:

@@ -26,6 +26,7 @@ class ObjectContainer(ManagedType):
     service = "object-store"
     unique = True
     link = "object container"
+    id_form = "NAME"
     name_property: ClassVar[str] = ""  # Property with the name, if users can choose it.
     # Property that requests deleting the objects together with the container.
     purge_property: ClassVar[str] = ""

@@ -23,6 +23,7 @@ class Attachment(ManagedType):
     service = "compute"
     unique = True
     link = "volume attachment"
+    id_form = "VOLUME"
     server: ClassVar[str]
     volume: ClassVar[str]
     device: ClassVar[str]  # These are names of properties.
