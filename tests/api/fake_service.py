@@ -19,6 +19,7 @@ from stoker.engine.model.views import (
     Cause,
     CauseKind,
     ChangeView,
+    CreatePlanView,
     DriftView,
     EventView,
     Explanation,
@@ -413,8 +414,13 @@ class FakePreviews:
         self._service = service
 
     async def create(
-        self, caller: Caller, request: StackRequest, *, fingerprint: bool = False
-    ) -> tuple[StackView, Sequence[ResourceView], str | None]:
+        self,
+        caller: Caller,
+        request: StackRequest,
+        *,
+        fingerprint: bool = False,
+        quotas: bool = False,
+    ) -> CreatePlanView:
         self._service._ask("preview_create", request)
         stack = StackAddress(PROJECT, request.name or "", "None")
         nested = StackAddress(PROJECT, f"{request.name}-g", "None")
@@ -422,7 +428,7 @@ class FakePreviews:
         group = replace(_resource(stack, "g"), nested=nested)
         member = replace(_resource(nested, "0"), parent_resource="g")
         made = "the plan" if fingerprint else None
-        return view, [_resource(stack, "a"), group, member], made
+        return CreatePlanView(view, [_resource(stack, "a"), group, member], made, ())
 
     async def update(
         self,
@@ -433,6 +439,7 @@ class FakePreviews:
         show_nested: bool = False,
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = False,
+        quotas: bool = False,
     ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_update", request)

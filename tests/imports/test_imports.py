@@ -326,8 +326,8 @@ def test_preview_shows_import() -> None:
         previews = Previews(ports, Finder(ports))
         wanted = template({"db": imported("db-1", value="1"), "new": thing()})
         body = StackRequest(name="stack", template=wanted)
-        _, resources, _ = await previews.create(CALLER, body)
-        assert {each.name: each.physical_id for each in resources}["db"] == "db-1"
+        created = await previews.create(CALLER, body)
+        assert {each.name: each.physical_id for each in created.resources}["db"] == "db-1"
         address = await lab.create(template({}))
         plan = await previews.update(CALLER, address, body)
         found = {line.resource.name: (line.change, line.imported) for line in plan.changes}
