@@ -43,6 +43,15 @@ resources:
 BROKEN = """
   broken: {type: OS::Heat::TestResource, properties: {fail: true}, depends_on: volume}
 """
+NETWORK = """heat_template_version: 2018-08-31
+resources:
+  net: {type: OS::Neutron::Net, properties: {name: used-by-another}}
+  subnet: {type: OS::Neutron::Subnet, properties: {network: {get_resource: net}, cidr: 10.9.0.0/24}}
+"""
+PORT = """heat_template_version: 2018-08-31
+resources:
+  port: {type: OS::Neutron::Port, properties: {network: used-by-another}}
+"""
 NOTHING = "heat_template_version: 2018-08-31\nresources:\n  v: {type: OS::Heat::RandomString}\n"
 LOST = ["purged", "stored", "volume", "zone"]
 
@@ -94,13 +103,29 @@ def test_data_loss_is_marked_and_confirmed_separately(service: Served, tmp_path:
 def test_data_of_failed_volume_is_confirmed(service: Served, tmp_path: Path) -> None:
     template = tmp_path / "failed.yaml"
     deployed(service, template, VOLUME)
-    over_quota = service.run("deploy", str(template), "-P", "size=999999")
-    assert over_quota.exit_code == 1
+    for options in ((), ("--yes",)):
+        over_quota = service.run("deploy", str(template), "-P", "size=999999", *options)
+        assert over_quota.exit_code == 1
+        assert "warning: the plan needs 999998 GiB of volumes" in over_quota.output
     template.write_text(VOLUME.replace("{get_param: size}", "1, availability_zone: nova"))
     refused = service.run("deploy", str(template), text="y\nn\n")
     assert refused.exit_code == 1
     assert "The data of volume cannot be restored" in refused.output
     assert service.run("destroy", "failed", "--yes").exit_code == 0
+
+
+def test_destroy_warns_about_users_before_question(service: Served, tmp_path: Path) -> None:
+    deployed(service, tmp_path / "used.yaml", NETWORK)
+    deployed(service, tmp_path / "user.yaml", PORT)
+    asked = service.run("destroy", "used", text="n\n")
+    assert asked.exit_code == 1
+    lines = asked.output.splitlines()
+    warned = [n for n, line in enumerate(lines) if line.startswith("warning: net: ")]
+    [question] = [n for n, line in enumerate(lines) if line.startswith("Delete used with")]
+    assert warned
+    assert max(warned) < question
+    assert service.run("destroy", "user", "--yes").exit_code == 0
+    assert service.run("destroy", "used", "--yes").exit_code == 0
 
 
 def test_data_of_unfinished_stack_is_confirmed(service: Served, tmp_path: Path) -> None:

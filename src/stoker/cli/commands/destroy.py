@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
@@ -24,9 +23,9 @@ from stoker.cli.client.stacks import (
 )
 from stoker.cli.client.target import Target
 from stoker.cli.console.console import console_beside, print_json, say
-from stoker.cli.deploy.confirmation import confirm_changes
+from stoker.cli.deploy.confirmation import confirm_changes, print_warnings
 from stoker.cli.deploy.outcome import end_with_failure
-from stoker.cli.deploy.plan import Change, plan_of_delete
+from stoker.cli.deploy.plan import Plan, plan_of_delete
 from stoker.cli.deploy.progress import follow_or_leave
 from stoker.cli.local.service import connect
 
@@ -54,8 +53,10 @@ def command(name: str, yes: bool, as_json: bool, wait: bool, target: Target) -> 
         stack = patience.ask(partial(the_stack, client, name), first=True)
         count = len(patience.ask(partial(resources_of, client, stack)))
         if not yes:
-            changes = patience.ask(partial(_planned_deletes, client, stack))
-            confirm_changes(f"Delete {stack.name} with its {count} resources?", changes, client)
+            plan = patience.ask(partial(_planned_deletes, client, stack))
+            print_warnings(plan.warnings, console)
+            question = f"Delete {stack.name} with its {count} resources?"
+            confirm_changes(question, plan.changes, client)
         last = patience.ask(partial(last_event_id, client, stack))
         patience.begin(
             partial(client.call, ORCHESTRATION, "DELETE", stack.path),
@@ -72,11 +73,11 @@ def command(name: str, yes: bool, as_json: bool, wait: bool, target: Target) -> 
             end_with_failure(console, client, ended)
 
 
-def _planned_deletes(client: Client, stack: Stack) -> Sequence[Change]:
-    """Return the changes of the delete; none from Heat, which cannot preview it."""
+def _planned_deletes(client: Client, stack: Stack) -> Plan:
+    """Return the plan of the delete; an empty one from Heat, which cannot preview it."""
     try:
-        return plan_of_delete(client, stack).changes
+        return plan_of_delete(client, stack)
     except RefusedError as refusal:
         if refusal.status in (404, 405):
-            return ()
+            return Plan(())
         raise

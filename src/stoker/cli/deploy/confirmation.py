@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import click
+from rich.console import Console
 
 from stoker.cli.client.client import Client
+from stoker.cli.console.console import say
 from stoker.cli.console.failures import InputError
 from stoker.cli.deploy.plan import Change
 
@@ -30,6 +32,12 @@ def confirm(question: str, client: Client | None = None) -> None:
         raise InputError("cannot ask for confirmation without a terminal; use --yes") from None
     if not agreed:
         raise click.Abort
+
+
+def print_warnings(warnings: Iterable[str], console: Console) -> None:
+    """Print the warnings of a plan, one per line."""
+    for line in warnings:
+        say(console, line, "yellow")
 
 
 def confirm_changes(question: str, changes: Sequence[Change], client: Client) -> None:

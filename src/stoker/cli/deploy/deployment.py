@@ -11,7 +11,7 @@ from msgspec import Struct
 from rich.console import Console
 
 from stoker.cli.arguments.naming import the_stack
-from stoker.cli.client.client import Client
+from stoker.cli.client.client import Client, parsed
 from stoker.cli.client.retry import handles_to_renew, renew
 from stoker.cli.client.retry_policy import RetryPolicy
 from stoker.cli.client.stacks import (
@@ -28,9 +28,10 @@ from stoker.cli.console.console import say
 from stoker.cli.console.failures import CommandError
 from stoker.cli.console.findings import DocumentError
 from stoker.cli.deploy.causes import ShownAs
-from stoker.cli.deploy.confirmation import confirm_changes
+from stoker.cli.deploy.confirmation import confirm_changes, print_warnings
 from stoker.cli.deploy.plan import Change, summary, tree
 from stoker.cli.deploy.progress import started_on
+from stoker.cli.deploy.quotas import warnings_in
 from stoker.cli.deploy.request import DeployRequest
 from stoker.cli.deploy.saved_plans import CREATE, DELETE, SavedPlan
 
@@ -103,8 +104,10 @@ class Deployment(Struct, frozen=True):
     def _created(self, request: DeployRequest, body: Mapping[str, Any]) -> StartedDeployment:
         preview = None
         if self.console.is_terminal:  # The tree on a terminal shows it.
-            ask = partial(request.send, self.client, "POST", "/stacks/preview", body)
-            preview = self.patience.ask(ask)
+            path = "/stacks/preview?quotas=true"
+            preview = self.patience.ask(partial(request.send, self.client, "POST", path, body))
+            warnings = parsed(lambda answer: list(warnings_in(answer)), preview)
+            print_warnings(warnings, self.console)
         self.patience.begin(
             partial(request.send, self.client, "POST", "/stacks", body),
             lambda: find_stack(self.client, request.name) is not None,
@@ -128,11 +131,12 @@ class Deployment(Struct, frozen=True):
         """Raise :class:`DocumentError` for changes that the plan refuses, but the update would
         try."""
         try:
-            request.plan(self.client, existing)
+            plan = request.plan(self.client, existing)
         except DocumentError:
             raise
         except CommandError:
             return  # The update itself reports the error, or is attempted.
+        print_warnings(plan.warnings, self.console)
 
     def _confirm(self, request: DeployRequest, existing: Stack) -> None:
         """Show the plan and ask, if working objects are deleted or interrupted, or data is lost.
@@ -140,8 +144,8 @@ class Deployment(Struct, frozen=True):
         An object that failed after its create still has data. A stack that was never complete has
         nothing but data to lose.
         """
-        changes = self.patience.ask(partial(request.plan, self.client, existing)).changes
-        harmful = [change for change in changes if change.is_loss or change.interruptions]
+        plan = self.patience.ask(partial(request.plan, self.client, existing))
+        harmful = [change for change in plan.changes if change.is_loss or change.interruptions]
         if harmful:
             resources = self.patience.ask(partial(resources_of, self.client, existing))
             states = {(r.stack_name, r.name): r.state for r in resources}
@@ -153,8 +157,10 @@ class Deployment(Struct, frozen=True):
                 return existing.state != _UNMADE and not state.endswith("_FAILED")
 
             harmful = list(filter(is_harmful, harmful))
+        if harmful:
+            click.echo(tree(plan.changes), file=self.console.file)
+        print_warnings(plan.warnings, self.console)
         if not harmful:
             return
-        click.echo(tree(changes), file=self.console.file)
-        question = f"{request.name}: {summary(changes)}. Go ahead?"
+        question = f"{request.name}: {summary(plan.changes)}. Go ahead?"
         confirm_changes(question, harmful, self.client)
