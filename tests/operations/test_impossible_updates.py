@@ -109,9 +109,10 @@ def test_possible_update_is_carried_out(after: Any) -> None:
     in_box_world(story)
 
 
-def test_update_during_operation_is_not_judged() -> None:
+def test_size_returns_while_growth_is_in_progress() -> None:
     async def story(lab: Lab) -> None:
-        await lab.begin_create(template({"a": box(size=2, lag=5)}))
+        await lab.create(template({"a": box(size=1)}))
+        await lab.begin_update(template({"a": box(size=3, lag=5)}))
         await lab.pass_time(1.0)
         await lab.update(template({"a": box(size=1)}))
         assert await lab.status() == "UPDATE_COMPLETE"

@@ -204,6 +204,15 @@ def test_update_accepts_deleted_values_of_existing_members() -> None:
     in_catalog_world(story)
 
 
+def test_object_that_the_stack_creates_is_not_absent() -> None:
+    async def story(lab: Lab, catalog: Catalog) -> None:
+        pair = {"type": "OS::Nova::KeyPair", "properties": {"name": "nope"}}
+        request = wanted(pair=pair, a=cloudformation("nope"))
+        await lab.engine.service.previews.create(CALLER, request)
+
+    in_catalog_world(story)
+
+
 def test_cloud_without_answer_rejects_no_nested_value() -> None:
     async def story(lab: Lab, catalog: Catalog) -> None:
         catalog.answers = False

@@ -54,14 +54,15 @@ async def tree_diagnostics(
     accepted: its flavor or image may have been deleted since the resource was created, and the
     resource still stays as it is.
     """
-    faults = {
-        **await _faults(ports, stack, evaluation.custom_checks(), ports.clouds.check),
-        **await _faults(ports, stack, below, ports.clouds.known_faults),
-    }
-    if not faults:
+    own = await _faults(ports, stack, evaluation.custom_checks(), ports.clouds.check)
+    nested = await _faults(ports, stack, below, ports.clouds.known_faults)
+    if not own and not nested:
         return []
 
     def located() -> list[Diagnostic]:
+        # An object that the tree creates may exist by the time that a nested stack starts.
+        created = set(map(repr, _names_in(evaluation))) if nested else set()
+        faults = {**own, **{key: each for key, each in nested.items() if key[1] not in created}}
         found = _of_template(evaluation, faults)
         return [*found, *_below(evaluation, earlier, faults, ())]
 
@@ -93,6 +94,16 @@ def nested_checks(evaluation: Evaluation) -> list[CustomCheck]:
             (key, each) for each in child.custom_checks() if (key := _key(each)) not in known
         )
     return [*found.values()][:_MOST_NESTED]
+
+
+def _names_in(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the names that a tree gives to objects."""
+    for analysis in evaluation.analyses.values():
+        name = None if analysis.definition is None else analysis.definition.properties.get("name")
+        if isinstance(name, str):
+            yield name
+    for child in evaluation.children.values():
+        yield from _names_in(child)
 
 
 def _below(

@@ -24,7 +24,7 @@ from stoker.engine.execution.nested.preview_tree import (
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change, Step, defined
-from stoker.engine.model.records import Input, Resource, Stack, Status
+from stoker.engine.model.records import Input, Resource, Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
@@ -48,12 +48,7 @@ class _Leaving(Struct, frozen=True):
 async def require_possible_update(
     ports: Ports, stack: Stack, stack_input: Input, evaluation: Evaluation, request: StackRequest
 ) -> None:
-    """Raise DiagnosticError for an update with changes that every cloud rejects.
-
-    An update of a stack with an operation in progress is accepted: its rows are still changing.
-    """
-    if stack.status is Status.IN_PROGRESS:
-        return
+    """Raise DiagnosticError for an update with changes that every cloud rejects."""
     earlier = await evaluation_at(ports, stack, stack.input_id)
     if not await ports.workers.compute(lambda: _is_suspicious(evaluation, earlier)):
         return
