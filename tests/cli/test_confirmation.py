@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import time
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from stoker.cli.client.credentials import in_environment
+from stoker.cli.client.client import Client
+from stoker.cli.client.credentials import in_data_dir, in_environment
 from stoker.cli.console.failures import InputError
 from tests.cli.conftest import Served, stoker
 
@@ -112,6 +116,35 @@ def test_data_of_failed_volume_is_confirmed(service: Served, tmp_path: Path) -> 
     assert refused.exit_code == 1
     assert "The data of volume cannot be restored" in refused.output
     assert service.run("destroy", "failed", "--yes").exit_code == 0
+
+
+def backup_of(service: Served, volume: str) -> str:
+    """Make a backup of a volume; return its id."""
+    credentials = in_data_dir(service.data_dir)
+    assert credentials is not None
+    with closing(Client(credentials)) as client:
+        body = {"backup": {"volume_id": volume, "name": "earlier"}}
+        made: str = client.call("block-storage", "POST", "/backups", body)["backup"]["id"]
+        while client.get("block-storage", f"/backups/{made}")["backup"]["status"] != "available":
+            time.sleep(0.05)
+    return made
+
+
+def test_overwritten_data_is_confirmed_separately(service: Served, tmp_path: Path) -> None:
+    template = tmp_path / "overwritten.yaml"
+    deployed(service, template, VOLUME)
+    [volume] = json.loads(service.run("status", "overwritten", "--json").output)["resources"]
+    backup = backup_of(service, volume["physical_id"])
+    template.write_text(VOLUME.replace("{get_param: size}", f"1, backup_id: {backup}"))
+    planned = service.run("plan", str(template)).output
+    assert "interrupted by backup_id: its contents are overwritten by the backup" in planned
+    assert "its data is overwritten" in planned
+    assert "1 updated, 1 of them interrupted, 1 of them with loss of data" in planned
+    refused = service.run("deploy", str(template), text="y\nn\n")
+    assert refused.exit_code == 1
+    assert "The data of volume cannot be restored.\nOverwrite the data?" in refused.output
+    assert service.run("deploy", str(template), text="y\ny\n").exit_code == 0
+    assert service.run("destroy", "overwritten", "--yes").exit_code == 0
 
 
 def test_destroy_warns_about_users_before_question(service: Served, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "import": "Make existing objects resources of a stack.",
     "forget": "Remove resources from a stack, and keep their objects.",
     "drift": "Show what others have changed of a stack's objects, and repair it.",
-    "cancel": "Stop the create or update of a stack, and restore what was before.",
+    "cancel": "Stop the create or update of a stack.",
     "list": "List the stacks of the project.",
     "status": "Show the service and its stacks, or one stack.",
     "output": "Print the outputs of a stack, or one for a script.",

@@ -53,6 +53,7 @@ class Interruption(Struct, frozen=True):
     effect: str  # in words, with the object as "it": "it restarts"
     # Another property, and its value that avoids the interruption.
     unless: tuple[str, Any] | None = None
+    overwrites_data: bool = False  # data of users in the object is lost
 
 
 class Property(Struct, frozen=True):

@@ -41,14 +41,19 @@ def print_warnings(warnings: Iterable[str], console: Console) -> None:
 
 
 def confirm_changes(question: str, changes: Sequence[Change], client: Client) -> None:
-    """Ask the question, then another one if data of users would be deleted."""
+    """Ask the question, then another one if data of users would be deleted or overwritten."""
     confirm(question, client)
-    lost = ["/".join(change.path) for change in changes if change.loses_data]
+    lost = [change for change in changes if change.loses_data]
     if not lost:
         return
-    more = f" and {len(lost) - _MOST_NAMES} more" if len(lost) > _MOST_NAMES else ""
-    click.echo(
-        f"The data of {', '.join(lost[:_MOST_NAMES])}{more} cannot be restored. To keep an object,"
-        ' first deploy its resource with "deletion_policy: retain" or "snapshot".'
-    )
-    confirm("Delete the data?")
+    names = ["/".join(change.path) for change in lost]
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    words = f"The data of {', '.join(names[:_MOST_NAMES])}{more} cannot be restored."
+    is_deleted = any(change.is_loss for change in lost)
+    if is_deleted:
+        words += (
+            ' To keep an object, first deploy its resource with "deletion_policy: retain" or'
+            ' "snapshot".'
+        )
+    click.echo(words)
+    confirm("Delete the data?" if is_deleted else "Overwrite the data?")

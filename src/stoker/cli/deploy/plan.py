@@ -87,6 +87,7 @@ class Change(Struct, frozen=True):
     after: tuple[str, ...] = ()  # direct predecessors in its stack
     keeps_object: bool = False
     holds_data: bool = False  # Deleting the object deletes data of users.
+    overwrites_data: bool = False  # A change in place overwrites data of users.
     place: str | None = None  # file and line
     moved_from: str | None = None  # earlier name of a resource that keeps its object
     resembles: str | None = None  # of an added resource: a deleted one that looks the same
@@ -111,8 +112,8 @@ class Change(Struct, frozen=True):
 
     @property
     def loses_data(self) -> bool:
-        """Return whether data of users are deleted with the object, or may be."""
-        return self.is_loss and self.holds_data
+        """Return whether data of users are deleted or overwritten, or may be."""
+        return self.overwrites_data or (self.is_loss and self.holds_data)
 
     def lines(self, name: str) -> list[str]:
         """Return the lines of the change under a name: changed values and effects."""
@@ -165,8 +166,8 @@ class Change(Struct, frozen=True):
         if self.keeps_object and self.kind in (REPLACED, DELETED):
             yield "its object is kept, as its deletion policy says"
         if self.loses_data:
-            lost = "its data is deleted" if self.is_certain else "its data is deleted then"
-            yield click.style(lost, fg="red", bold=True)
+            lost = "its data is overwritten" if self.overwrites_data else "its data is deleted"
+            yield click.style(lost if self.is_certain else f"{lost} then", fg="red", bold=True)
 
     def as_data(self) -> dict[str, Any]:
         """Return the change for programs."""
@@ -375,6 +376,7 @@ def _change(kind: str, found: Mapping[str, Any], place: Place) -> Change:
         tuple(found.get("after") or ()),
         bool(found.get("keeps_object")),
         bool(found.get("holds_data")),
+        bool(found.get("overwrites_data")),
         None if position is None else f"{place(position['file'])}:{position['line']}",
         found.get("moved_from"),
         found.get("resembles"),

@@ -128,6 +128,7 @@ class ChangeView(Struct, frozen=True):
     may_force: tuple[str, ...] = ()
     keeps_object: bool = False  # the object outlives the resource
     holds_data: bool = False  # the object contains data of users
+    overwrites_data: bool = False  # a change in place overwrites them
     position: Position | None = None  # of the changed property or the resource
     inside: str | None = None  # of a nested stack: `changes`, `same` or `unknown`
     moved_from: str | None = None  # present name of a resource that keeps its object

@@ -45,7 +45,9 @@ class CinderVolume(BlockVolume):
             "cinder.backup",
             "Backup to create the volume from; a changed one is restored into the volume",
             update_allowed=True,
-            interruption=Interruption("its contents are overwritten by the backup"),
+            interruption=Interruption(
+                "its contents are overwritten by the backup", overwrites_data=True
+            ),
         ),
         "description": declare.string("Description of the object.", update_allowed=True),
         "image": declare.by_name("glance.image", "Image to create the volume from"),

@@ -118,6 +118,7 @@ class ChangedResource(PreviewedResource):
     interruptions: Mapping[str, str]
     keeps_object: bool
     holds_data: bool
+    overwrites_data: bool
     inside: str | None
     moved_from: str | None
     imported: str | None
@@ -312,6 +313,7 @@ def _changed(change: ChangeView) -> ChangedResource:
         "interruptions": change.interruptions,
         "keeps_object": change.keeps_object,
         "holds_data": change.holds_data,
+        "overwrites_data": change.overwrites_data,
         "inside": change.inside,
         "moved_from": change.moved_from,
         "imported": change.imported,

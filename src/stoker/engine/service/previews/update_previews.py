@@ -207,6 +207,7 @@ def _of_node(line: ChangeView, node: Node, place: Place | None, differs: Compare
         forcing=node.forcing,
         changed_properties=differs.changes,
         interruptions=differs.interruptions,
+        overwrites_data=differs.overwrites_data,
         may_force=differs.may_force,
     )
 

@@ -17,7 +17,7 @@ from stoker.engine.model.views import PropertyChange
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.logs.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
-from stoker.schema.properties import Property
+from stoker.schema.properties import Interruption, Property
 from stoker.schema.resource_type import Replaces, can, changes_in_place
 from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition
@@ -32,6 +32,7 @@ class Compared(Struct, frozen=True):
     interruptions: Mapping[str, str] = field(default_factory=dict)
     # Properties that need a new object if they change, which is not known yet.
     may_force: tuple[str, ...] = ()
+    overwrites_data: bool = False  # a change in place overwrites data of users
 
 
 async def masking_over(stack_rows: StackRows, others: Iterable[Evaluation]) -> Masking:
@@ -81,8 +82,14 @@ def _compared(
     may_force: tuple[str, ...] = ()
     if node.change is Change.LATER:
         may_force = _may_force(stack_rows, row, definition, names)
-    effects = {name: _effect(schema.get(name), desired) for name in names if name not in may_force}
-    return Compared(changes, {name: text for name, text in effects.items() if text}, may_force)
+    found = {name: _effect(schema.get(name), desired) for name in names if name not in may_force}
+    effects = {name: effect for name, effect in found.items() if effect is not None}
+    return Compared(
+        changes,
+        {name: effect.effect for name, effect in effects.items()},
+        may_force,
+        any(effect.overwrites_data for effect in effects.values()),
+    )
 
 
 def _property_change(
@@ -106,7 +113,7 @@ def _property_change(
     return PropertyChange(name, masking.data(old), masked, known, after)
 
 
-def _effect(declared: Property | None, desired: Mapping[str, Any]) -> str | None:
+def _effect(declared: Property | None, desired: Mapping[str, Any]) -> Interruption | None:
     """Return the interruption that a change of the property causes, or None."""
     interruption = None if declared is None else declared.interruption
     if interruption is None:
@@ -115,7 +122,7 @@ def _effect(declared: Property | None, desired: Mapping[str, Any]) -> str | None
         name, value = interruption.unless
         if desired.get(name) == value:
             return None
-    return interruption.effect
+    return interruption
 
 
 def _may_force(
