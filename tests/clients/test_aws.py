@@ -620,3 +620,63 @@ def test_boto3_signals_a_resource_that_waits_for_it(api: Any) -> None:
     assert "one" in found["StackResourceDetail"]["Metadata"]
     code, _ = refused(api.signal_resource, **{**one, "LogicalResourceId": "After"}, UniqueId="1")
     assert code == "ValidationError"
+
+
+def test_boto3_imports_an_object(api: Any) -> None:
+    network = {"Type": "OS::Neutron::Net", "DeletionPolicy": "Retain", "Properties": {"name": "n"}}
+    body = json.dumps({**TEMPLATE, "Outputs": {}, "Resources": {"Net": network}})
+    api.create_stack(StackName="giver", TemplateBody=body)
+    api.get_waiter("stack_create_complete").wait(StackName="giver", WaiterConfig=FAST)
+    [found] = api.describe_stack_resources(StackName="giver")["StackResources"]
+    api.delete_stack(StackName="giver")
+    api.get_waiter("stack_delete_complete").wait(StackName="giver", WaiterConfig=FAST)
+
+    [summary] = api.get_template_summary(TemplateBody=body)["ResourceIdentifierSummaries"]
+    assert summary["LogicalResourceIds"] == ["Net"]
+    [identifier] = summary["ResourceIdentifiers"]
+    known = {
+        "ResourceType": "OS::Neutron::Net",
+        "LogicalResourceId": "Net",
+        "ResourceIdentifier": {identifier: found["PhysicalResourceId"]},
+    }
+    asked = {"ChangeSetType": "IMPORT", "ChangeSetName": "take", "ResourcesToImport": [known]}
+    made = api.create_change_set(StackName="taker", TemplateBody=body, **asked)
+    [change] = api.describe_change_set(ChangeSetName=made["Id"])["Changes"]
+    assert change["ResourceChange"]["Action"] == "Import"
+    assert change["ResourceChange"]["PhysicalResourceId"] == found["PhysicalResourceId"]
+    api.execute_change_set(ChangeSetName=made["Id"])
+    api.get_waiter("stack_import_complete").wait(StackName="taker", WaiterConfig=FAST)
+    [taken] = api.describe_stack_resources(StackName="taker")["StackResources"]
+    assert taken["PhysicalResourceId"] == found["PhysicalResourceId"]
+    assert taken["ResourceStatus"] == "IMPORT_COMPLETE"
+    listed = api.list_stacks(StackStatusFilter=["IMPORT_COMPLETE"])["StackSummaries"]
+    assert [each["StackName"] for each in listed] == ["taker"]
+    _, message = refused(api.create_change_set, StackName="other", TemplateBody=body, **asked)
+    assert "belongs to the resource Net of the stack taker" in message
+
+    kept = {"First": TEMPLATE["Resources"]["First"]}
+    without = json.dumps({**TEMPLATE, "Outputs": {}, "Resources": kept})
+    api.update_stack(StackName="taker", TemplateBody=without)
+    api.get_waiter("stack_update_complete").wait(StackName="taker", WaiterConfig=FAST)
+    both = json.dumps({**TEMPLATE, "Outputs": {}, "Resources": {**kept, "Net": network}})
+    asked["ChangeSetName"] = "retake"
+    again = api.create_change_set(StackName="taker", TemplateBody=both, **asked)
+    [change] = api.describe_change_set(ChangeSetName=again["Id"])["Changes"]
+    assert change["ResourceChange"]["Action"] == "Import"
+    api.execute_change_set(ChangeSetName=again["Id"])
+    api.get_waiter("stack_import_complete").wait(StackName="taker", WaiterConfig=FAST)
+
+
+def test_boto3_import_needs_one_identifier(api: Any) -> None:
+    asked = {"StackName": "none", "ChangeSetName": "a", "ChangeSetType": "IMPORT"}
+    code, _ = refused(api.create_change_set, TemplateBody=BODY, **asked)
+    assert code == "MissingParameter"
+    known = {
+        "ResourceType": "OS::Neutron::Net",
+        "LogicalResourceId": "Net",
+        "ResourceIdentifier": {"One": "a", "Two": "b"},
+    }
+    code, message = refused(
+        api.create_change_set, TemplateBody=BODY, ResourcesToImport=[known], **asked
+    )
+    assert (code, "2 identifiers" in message) == ("ValidationError", True)

@@ -8,6 +8,8 @@ from stoker.engine.model.views import StackView
 
 _REVIEW = "REVIEW_IN_PROGRESS"
 _OF_UPDATE = "UPDATE_"
+# Actions of a stack during a change set of type IMPORT, in terms of AWS.
+_OF_IMPORTS = {"CREATE": "IMPORT", "UPDATE": "IMPORT", "ROLLBACK": "IMPORT_ROLLBACK"}
 
 
 def status_of(action: str, status: str, stack: StackView) -> str:
@@ -22,13 +24,26 @@ def status_of(action: str, status: str, stack: StackView) -> str:
 
 
 def shown_status(stack: StackView) -> str:
-    """Return the status of a stack."""
+    """Return the status of a stack; clients of a change set of type IMPORT wait for its own."""
+    if stack.is_import and stack.action in _OF_IMPORTS:
+        return f"{_OF_IMPORTS[stack.action]}_{stack.status}"
     return status_of(stack.action, stack.status, stack)
+
+
+def resource_status(action: str, status: str) -> str:
+    """Return the status of a resource. AWS has no word for an adoption but import."""
+    return f"IMPORT_{status}" if action == "ADOPT" else f"{action}_{status}"
 
 
 def filters_of(statuses: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return filters for all stacks that may have one of these statuses, and some others."""
-    plain = {
+    asked = {
+        f"{action}_{status.removeprefix(prefix).removeprefix('_')}"
+        for status in statuses
+        for action, prefix in _OF_IMPORTS.items()
+        if status.startswith(prefix)
+    }
+    plain = asked | {
         "INIT_COMPLETE" if status == _REVIEW else status.replace("UPDATE_ROLLBACK", "ROLLBACK")
         for status in statuses
     }

@@ -156,6 +156,7 @@ class Stack(PublicRecord, frozen=True):
     parent_resource_id: str | None = None
     root_id: str | None = None
     depth: int = 0
+    is_import: bool = False  # its last change is a change set of type IMPORT
     # Action of the newest operation that has not started; read only.
     requested: Action | None = None
     attempts: int = 0  # consecutive acquisitions for an operation without progress; read only

@@ -63,6 +63,7 @@ class StackRequest(Struct, frozen=True):
     must_change: bool = False  # reject an update without any change
     moves: Mapping[str, str] = field(default_factory=dict)  # new names of resources, by old name
     import_objects: Mapping[str, str] = field(default_factory=dict)  # ids of objects, by resource
+    is_import: bool = False  # a change set of type IMPORT
     change_imported: bool = False  # imported objects may be changed to their definitions
     keep_objects: tuple[str, ...] = ()  # paths of removed resources whose objects stay
 

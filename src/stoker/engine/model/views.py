@@ -37,6 +37,7 @@ class StackView(Struct, frozen=True):
     tags: tuple[str, ...] = ()
     nested_depth: int = 0
     was_complete: bool = False  # some change of the stack has completed
+    is_import: bool = False  # its last change is a change set of type IMPORT
 
 
 class ResourceView(Struct, frozen=True):
@@ -99,6 +100,8 @@ class TemplateSummary(Struct, frozen=True):
     resource_types: tuple[str, ...]  # one for each resource, as the template names it
     transforms: tuple[str, ...] = ()
     metadata: Any = None
+    # Names of the resources whose objects can be imported, by type.
+    importable: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class PropertyChange(Struct, frozen=True):

@@ -113,6 +113,7 @@ stacks = sa.Table(
     sa.Column("parent_resource_id", ID),
     sa.Column("root_id", ID),
     sa.Column("depth", sa.Integer, nullable=False),
+    sa.Column("is_import", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("project_id", "live_name"),
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at", "id"),
     sa.Index("ix_stacks_all", "created_at", "id"),

@@ -11,6 +11,7 @@ from stoker.api.cfn.call import Call
 from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.handlers import templates
 from stoker.api.cfn.handlers.stacks import parameter_pairs, request_of_new, request_of_update
+from stoker.api.cfn.imports import IMPORT, importing
 from stoker.api.cfn.pages import cut_sorted
 from stoker.api.cfn.parameters import choice, flag, required
 from stoker.api.cfn.tags import shown_tags
@@ -22,7 +23,7 @@ from stoker.kernel.errors import CHANGE_SET_NOT_FOUND, VALUE_ERROR, NotFoundErro
 _NAME = re.compile(r"[A-Za-z][-A-Za-z0-9]{0,127}", re.ASCII)
 # Project, id of the stack, name and id of the change set.
 _ARN = re.compile(r"arn:openstack:heat::[^:/]+:changeSets/([^/]+)/([^/]+)/([^/]+)")
-_KINDS = ("UPDATE", "CREATE")
+_KINDS = ("UPDATE", "CREATE", IMPORT)
 _LONGEST_DESCRIPTION = 1024
 _ACTIONS = {"added": "Add", "updated": "Modify", "replaced": "Modify", "deleted": "Remove"}
 
@@ -38,19 +39,30 @@ async def create(call: Call) -> dict[str, Any]:
     if len(description) > _LONGEST_DESCRIPTION:
         message = f"A description has up to {_LONGEST_DESCRIPTION} characters."
         raise ValidationError(message, VALUE_ERROR)
-    if choice(parameters, "ChangeSetType", (*_KINDS, "IMPORT")) == "IMPORT":
-        raise ValidationError("Adopt objects with the orchestration API; change sets import none.")
-    if parameters.get("ChangeSetType") == "CREATE":
+    kind = choice(parameters, "ChangeSetType", _KINDS)
+    stack = None if kind == "CREATE" else await _existing(call, is_import=kind == IMPORT)
+    if stack is None:
         request = await request_of_new(call)
+        request = importing(parameters, request) if kind == IMPORT else request
         made = await sets.create(call.caller, name, request, description)
     else:
-        stack = await call.stack()
         request = await request_of_update(call, stack)
+        request = importing(parameters, request) if kind == IMPORT else request
         nested = bool(flag(parameters, "IncludeNestedStacks"))
         made = await sets.of_update(
             call.caller, stack, name, request, description, show_nested=nested
         )
     return {"Id": _arn(made), "StackId": made.stack.arn}
+
+
+async def _existing(call: Call, *, is_import: bool) -> StackAddress | None:
+    """Return the stack of a change set. An import into a new stack creates it."""
+    try:
+        return await call.stack()
+    except NotFoundError:
+        if is_import:
+            return None
+        raise
 
 
 async def describe(call: Call) -> dict[str, Any]:
@@ -159,7 +171,7 @@ def _summary(found: ChangeSetView) -> dict[str, Any]:
 def _change(change: Mapping[str, Any], *, with_values: bool) -> dict[str, Any]:
     properties = change.get("properties", ())
     shown = {
-        "Action": _ACTIONS[change["change"]],
+        "Action": "Import" if change.get("imported") else _ACTIONS[change["change"]],
         "LogicalResourceId": "/".join(change["path"]),
         "PhysicalResourceId": change["physical_id"],
         "ResourceType": change["type"],

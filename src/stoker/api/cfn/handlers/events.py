@@ -7,7 +7,7 @@ from typing import Any
 
 from stoker.api.cfn.call import Call
 from stoker.api.cfn.pages import asked, cut
-from stoker.api.cfn.statuses import status_of
+from stoker.api.cfn.statuses import resource_status, status_of
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.views import EventView, StackView
 from stoker.kernel.clock import isoformat
@@ -32,7 +32,7 @@ def _shown(event: EventView, stack: StackView) -> dict[str, Any]:
         "LogicalResourceId": event.resource_name,
         "PhysicalResourceId": event.physical_id or "",
         "ResourceProperties": json.dumps(event.properties or {}, default=str),
-        "ResourceStatus": f"{event.action}_{event.status}",
+        "ResourceStatus": resource_status(event.action, event.status),
         "ResourceStatusReason": event.reason,
         "ResourceType": event.resource_type,
         "StackId": event.stack.arn,

@@ -9,6 +9,7 @@ from typing import Any
 from stoker.api.cfn.call import Call
 from stoker.api.cfn.pages import cut_sorted
 from stoker.api.cfn.parameters import choice, required
+from stoker.api.cfn.statuses import resource_status
 from stoker.engine.model.requests import ResourceQuery
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.addresses import StackAddress
@@ -32,7 +33,7 @@ async def describe_one(call: Call) -> dict[str, Any]:
         **_state(found),
         "StackId": found.stack.arn,
         "StackName": found.stack.name,
-        "ResourceStatus": f"{found.action}_{found.status}",
+        "ResourceStatus": resource_status(found.action, found.status),
     }
     return {"StackResourceDetail": detail}
 
@@ -59,7 +60,7 @@ async def describe_several(call: Call) -> dict[str, Any]:
                 "StackId": found.stack.arn,
                 "StackName": found.stack.name,
                 "Timestamp": isoformat(found.updated_at),
-                "ResourceStatus": f"{found.action}_{found.status}",
+                "ResourceStatus": resource_status(found.action, found.status),
             }
             for found in await _resources(call, stack)
         ]
@@ -76,7 +77,7 @@ async def summaries(call: Call) -> dict[str, Any]:
                 "LastUpdatedTimestamp": isoformat(each.updated_at),
                 "LogicalResourceId": each.name,
                 **_state(each),
-                "ResourceStatus": f"{each.action}_{each.status}",
+                "ResourceStatus": resource_status(each.action, each.status),
             }
             for each in shown
         ],

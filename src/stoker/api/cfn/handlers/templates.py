@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.api.cfn.call import Call
+from stoker.api.cfn.imports import IDENTIFIER
 from stoker.api.cfn.stored_documents import stored_document
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import TemplateSummary
@@ -101,6 +102,14 @@ async def summarize(call: Call) -> dict[str, Any]:
         "Version": summary.version,
         "Metadata": metadata if summary.metadata else None,
         "DeclaredTransforms": list(summary.transforms),
+        "ResourceIdentifierSummaries": [
+            {
+                "ResourceType": type_name,
+                "LogicalResourceIds": list(names),
+                "ResourceIdentifiers": [IDENTIFIER],
+            }
+            for type_name, names in sorted(summary.importable.items())
+        ],
         **_capabilities(summary),
     }
 

@@ -84,9 +84,7 @@ class ChangeSets:
             )
 
         blank = self._blank(caller, stack, name, description)
-        made = await self._ports.workers.compute(
-            lambda: contents.of_create(self._ports, blank, stack, stack_input, evaluation, request)
-        )
+        made = await contents.of_create(self._ports, blank, stack, stack_input, evaluation, request)
         if found is None:
             has_room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
             change = PublicChange(stack.id, puts=(stack, stack_input, made), guards=(has_room,))

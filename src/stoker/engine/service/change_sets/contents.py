@@ -1,4 +1,4 @@
-"""Contents of change sets: the request, its plan, and the fingerprint of the plan. Pure."""
+"""Contents of change sets: the request, its plan, and the fingerprint of the plan."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from stoker.engine.model.stack_records.change_sets import ChangeSet
 from stoker.engine.model.views import ChangeView, PlanView
 from stoker.engine.service.previews.update_previews import SAME
 from stoker.engine.service.requests import plan_fingerprints
+from stoker.engine.service.requests.object_checks import require_objects
 from stoker.engine.service.stack_access.presenters import row_to_be, stack_view
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
@@ -25,7 +26,7 @@ NO_CHANGES = (
 )
 
 
-def of_create(
+async def of_create(
     ports: Ports,
     blank: ChangeSet,
     stack: Stack,
@@ -33,15 +34,23 @@ def of_create(
     evaluation: Evaluation,
     request: StackRequest,
 ) -> ChangeSet:
-    """Return the change set that creates a stack."""
-    parameters = stack_view(stack, evaluation).parameters
-    return replace(
-        blank,
-        makes=True,
-        fingerprint=plan_fingerprints.of_create(stack_input, evaluation),
-        request=_data(request),
-        shown=_shown(request, parameters, _added(ports, stack, evaluation)),
-    )
+    """Return the change set that creates a stack.
+
+    Raises DiagnosticError for imports that are impossible.
+    """
+    imported = await require_objects(ports, stack, stack_input, evaluation, request, is_new=True)
+
+    def made() -> ChangeSet:
+        parameters = stack_view(stack, evaluation).parameters
+        return replace(
+            blank,
+            makes=True,
+            fingerprint=plan_fingerprints.of_create(stack_input, evaluation),
+            request=_data(request),
+            shown=_shown(request, parameters, _added(ports, stack, evaluation, imported)),
+        )
+
+    return await ports.workers.compute(made)
 
 
 def of_update(
@@ -89,10 +98,18 @@ def _shown(
     }
 
 
-def _added(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[dict[str, Any]]:
+def _added(
+    ports: Ports, stack: Stack, evaluation: Evaluation, imported: Mapping[str, str]
+) -> list[dict[str, Any]]:
     rows = (row_to_be(ports, stack, evaluation, name) for name in evaluation.names)
     return [
-        {"path": [row.name], "type": row.type_name, "physical_id": None, "change": "added"}
+        {
+            "path": [row.name],
+            "type": row.type_name,
+            "physical_id": imported.get(row.name),
+            "change": "added",
+            "imported": row.name in imported,
+        }
         for row in rows
     ]
 
@@ -113,6 +130,7 @@ def _change(line: ChangeView) -> dict[str, Any]:
         "forcing": list(line.forcing),
         "may_force": list(line.may_force),
         "keeps_object": line.keeps_object,
+        "imported": line.imported is not None,
         "properties": [
             {
                 "name": each.name,

@@ -153,6 +153,7 @@ class Operations:
             "disable_rollback": disable_rollback,
             "timeout_mins": request.timeout_mins,
             "tags": request.tags or (),
+            **_import_setting(stack, request),
         }
         content = _creation(request, disable_rollback=disable_rollback)
         operation = ports.operation_on(
@@ -330,4 +331,9 @@ def _changed_settings(stack: Stack, request: StackRequest, description: str) -> 
         settings["timeout_mins"] = request.timeout_mins
     if request.tags is not None or not request.existing:
         settings["tags"] = request.tags or ()
-    return settings
+    return {**settings, **_import_setting(stack, request)}
+
+
+def _import_setting(stack: Stack, request: StackRequest) -> dict[str, Any]:
+    # Engines of an earlier release, on the same database, do not know the column.
+    return {} if request.is_import == stack.is_import else {"is_import": request.is_import}

@@ -57,6 +57,7 @@ def stack_view(
         tags=stack.tags,
         nested_depth=stack.depth,
         was_complete=stack.good_input_id is not None,
+        is_import=stack.is_import,
     )
 
 

@@ -12,6 +12,7 @@ from stoker.engine.service.requests.evaluate import evaluated, new_stack
 from stoker.engine.service.stack_access.availability import unavailable
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
 from stoker.schema.helpers import ComputationError
+from stoker.schema.resource_type import why_not_importable
 from stoker.template.describe.description import describe_template
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import as_template_diagnostics
@@ -49,6 +50,7 @@ class Descriptions:
             tuple(body.type_name for body in template.resources.values()),
             template.transforms,
             metadata=template.data.get("Metadata"),
+            importable=_importable(evaluation),
         )
 
     async def _validated(
@@ -85,3 +87,12 @@ class Descriptions:
             return [name for name, fits in zip(names, found, strict=True) if fits]
 
         return await self._ports.workers.compute(fitting)
+
+
+def _importable(evaluation: Evaluation) -> dict[str, list[str]]:
+    """Return the names of the resources whose objects can be imported, by type."""
+    found: dict[str, list[str]] = {}
+    for name, type_ in evaluation.types.items():
+        if why_not_importable(type_) is None:
+            found.setdefault(evaluation.type_names[name], []).append(name)
+    return found
