@@ -161,6 +161,20 @@ def test_floating_ip_of_existing_network_is_accepted() -> None:
     in_network_world(story)
 
 
+@pytest.mark.parametrize("declared", [True, False])
+def test_floating_ip_of_renamed_network_is_accepted(*, declared: bool) -> None:
+    async def story(lab: Lab, _: Any) -> None:
+        subnet = resource("Subnet", network=ref("old"), cidr="10.0.0.0/24")
+        await lab.create(template({"old": NET["net"], "subold": subnet}))
+        assert await lab.status() == "CREATE_COMPLETE"
+        metadata = {"metadata": {"stoker": {"moved_from": "old"}}} if declared else {}
+        moved = {**REACHED, "net": {**NET["net"], **metadata}}
+        moves = {"subold": "subnet", **({} if declared else {"old": "net"})}
+        await lab.begin_update(template(moved), moves=moves)
+
+    in_network_world(story)
+
+
 def test_service_without_gateways_rejects_no_floating_ip() -> None:
     async def story(lab: Lab, _: Any) -> None:
         class Other(type(lab.engine.ports.clouds)):  # type: ignore[misc]

@@ -204,6 +204,18 @@ def test_update_accepts_deleted_values_of_existing_members() -> None:
     in_catalog_world(story)
 
 
+def test_update_accepts_deleted_values_of_moved_stack() -> None:
+    async def story(lab: Lab, catalog: Catalog) -> None:
+        await lab.create(template({"a": group("small", 1)}), files=FILES)
+        catalog.names.clear()
+        await lab.update(template({"b": group("small", 1)}), files=FILES, moves={"a": "b"})
+        assert await lab.status() == "UPDATE_COMPLETE"
+        with pytest.raises(DiagnosticError, match="there is no 'small'"):
+            await lab.begin_update(template({"c": group("small", 1)}), files=FILES)
+
+    in_catalog_world(story)
+
+
 def test_object_that_the_stack_creates_is_not_absent() -> None:
     async def story(lab: Lab, catalog: Catalog) -> None:
         pair = {"type": "OS::Nova::KeyPair", "properties": {"name": "nope"}}

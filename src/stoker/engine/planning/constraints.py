@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.secrets import masking_of
+from stoker.engine.planning.presence import Presence
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.template.definition import CustomCheck
@@ -45,14 +46,14 @@ async def tree_diagnostics(
     ports: Ports,
     stack: Stack,
     evaluation: Evaluation,
-    earlier: Evaluation | None,
+    present: Presence,
     below: Sequence[CustomCheck],
 ) -> list[Diagnostic]:
     """Return diagnostics about values of a template, and of the nested stacks known in advance.
 
-    ``below`` are the :func:`nested_checks`. A value that a nested stack has in ``earlier`` is
-    accepted: its flavor or image may have been deleted since the resource was created, and the
-    resource still stays as it is.
+    ``below`` are the :func:`nested_checks`. A value that a nested stack had before is accepted: its
+    flavor or image may have been deleted since the resource was created, and the resource still
+    stays as it is.
     """
     own = await _faults(ports, stack, evaluation.custom_checks(), ports.clouds.check)
     nested = await _faults(ports, stack, below, ports.clouds.known_faults)
@@ -64,7 +65,7 @@ async def tree_diagnostics(
         created = set(map(repr, _names_in(evaluation))) if nested else set()
         faults = {**own, **{key: each for key, each in nested.items() if key[1] not in created}}
         found = _of_template(evaluation, faults)
-        return [*found, *_below(evaluation, earlier, faults, ())]
+        return [*found, *_below(evaluation, present, faults, ())]
 
     return await ports.workers.compute(located)
 
@@ -107,17 +108,18 @@ def _names_in(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _below(
-    evaluation: Evaluation, earlier: Evaluation | None, faults: Faults, above: Collection[str]
+    evaluation: Evaluation, present: Presence, faults: Faults, above: Collection[str]
 ) -> Iterator[Diagnostic]:
     """Yield diagnostics about nested stacks. ``above`` has faults that are reported already."""
     for name, child in evaluation.children.items():
-        before = None if earlier is None else earlier.children.get(name)
+        inside = present.below(evaluation, name)
+        before = inside.earlier
         accepted = frozenset(() if before is None else map(_place, before.custom_checks()))
         # The value that a nested stack gets is reported where it is written.
         given = _known_faults(evaluation.analyses[name].custom_checks, faults)
         known = {*above, *_of_parameters(evaluation, faults), *given}
         found = _of_template(child, faults, known, accepted)
-        yield from in_nested(evaluation, name, [*found, *_below(child, before, faults, known)])
+        yield from in_nested(evaluation, name, [*found, *_below(child, inside, faults, known)])
 
 
 def _of_template(

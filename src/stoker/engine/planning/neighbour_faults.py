@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
+from stoker.engine.planning.presence import Presence
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import NOT_SUPPORTED
 from stoker.schema.resource_type import Impossible, JudgesNeighbours, can
@@ -24,13 +25,12 @@ async def neighbour_diagnostics(
     ports: Ports,
     stack: Stack,
     evaluation: Evaluation,
-    earlier: Evaluation | None,
+    present: Presence,
     needed: Collection[str],
 ) -> list[Diagnostic]:
     """Return diagnostics about resources that the cloud certainly rejects.
 
-    ``earlier`` is the evaluation that an update changes, and ``needed`` are the
-    :func:`needed_extensions`.
+    ``needed`` are the :func:`needed_extensions`.
     """
     if not needed:
         return []
@@ -40,25 +40,25 @@ async def neighbour_diagnostics(
         required = [(_SERVICE, name) for name in asked]
         lacking = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, required))
         absent = {name for name, reason in zip(asked, lacking, strict=True) if reason is not None}
-    return await ports.workers.compute(lambda: [*_located(evaluation, earlier, absent)])
+    return await ports.workers.compute(lambda: [*_located(evaluation, present, absent)])
 
 
-def needed_extensions(evaluation: Evaluation, earlier: Evaluation | None) -> set[str]:
+def needed_extensions(evaluation: Evaluation, present: Presence) -> set[str]:
     """Return the extensions that faults of a tree depend on; "" for a fault without one.
 
     The result is empty if there are no faults.
     """
-    found = {fault.extension for _, fault in _faults(evaluation, earlier)}
+    found = {fault.extension for _, fault in _faults(evaluation, present)}
     for name, child in evaluation.children.items():
-        found |= needed_extensions(child, _child(earlier, name))
+        found |= needed_extensions(child, present.below(evaluation, name))
     return found
 
 
 def _located(
-    evaluation: Evaluation, earlier: Evaluation | None, absent: Collection[str]
+    evaluation: Evaluation, present: Presence, absent: Collection[str]
 ) -> Iterator[Diagnostic]:
     template = evaluation.template
-    for name, fault in _faults(evaluation, earlier):
+    for name, fault in _faults(evaluation, present):
         if fault.extension not in absent:
             base = (*template.resources[name].path, template.version.dialect.properties)
             found = Diagnostic(
@@ -66,15 +66,11 @@ def _located(
             )
             yield template.source.located(found)
     for name, child in evaluation.children.items():
-        below = [*_located(child, _child(earlier, name), absent)]
+        below = [*_located(child, present.below(evaluation, name), absent)]
         yield from in_nested(evaluation, name, below)
 
 
-def _child(earlier: Evaluation | None, name: str) -> Evaluation | None:
-    return None if earlier is None else earlier.children.get(name)
-
-
-def _faults(evaluation: Evaluation, earlier: Evaluation | None) -> Iterator[tuple[str, Impossible]]:
+def _faults(evaluation: Evaluation, present: Presence) -> Iterator[tuple[str, Impossible]]:
     """Yield the faults of a template itself, with the resource of each."""
     judges = [name for name, type_ in evaluation.types.items() if can(type_, JudgesNeighbours)]
     if not judges:
@@ -89,7 +85,7 @@ def _faults(evaluation: Evaluation, earlier: Evaluation | None) -> Iterator[tupl
             for name, definition in known.items()
         }
     )
-    existing = frozenset() if earlier is None else earlier.type_names.keys()
+    existing = present.names(evaluation)
     for name in judges:
         definition = known.get(name)
         if definition is None or definition.external_id is not None:

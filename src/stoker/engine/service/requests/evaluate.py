@@ -21,6 +21,7 @@ from stoker.engine.model.records import Action, Input, Stack, Status
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
+from stoker.engine.planning.presence import Presence
 from stoker.engine.service.requests.feasibility import require_feasible
 from stoker.engine.service.requests.fetch import EvaluatedInput, judged, with_fetched
 from stoker.engine.service.requests.inputs import input_of, input_of_document
@@ -158,8 +159,8 @@ async def _check(
     """Raise the errors that can be found before the request is recorded."""
     found.findings.raise_errors()
     require_types(ports.policy, caller, found.evaluation)
-    imported = request.import_objects.keys()
-    await require_feasible(ports, stack, found, earlier, adopts=adopts, imported=imported)
+    present = Presence(earlier, request.moves, request.import_objects.keys())
+    await require_feasible(ports, stack, found, present, adopts=adopts)
 
 
 def new_stack(

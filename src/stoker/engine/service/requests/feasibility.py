@@ -1,6 +1,6 @@
 """Checks whether the cloud can carry out a request, before anything is recorded.
 
-Takes an evaluation without errors, and for an update the one before. Raises all errors that the
+Takes an evaluation without errors, and the resources that exist already. Raises all errors that the
 cloud and the limits of the service show in advance, for the template and its nested stacks. The
 parts of the evaluation to be checked are collected on one thread, so that a small request does not
 pay for each kind of check.
@@ -24,6 +24,7 @@ from stoker.engine.planning.constraints import (
     tree_diagnostics,
 )
 from stoker.engine.planning.neighbour_faults import needed_extensions, neighbour_diagnostics
+from stoker.engine.planning.presence import Presence
 from stoker.engine.planning.sizes import require_resources
 from stoker.engine.service.requests.fetch import EvaluatedInput
 from stoker.engine.service.requests.obstacles import (
@@ -52,18 +53,16 @@ async def require_feasible(
     ports: Ports,
     stack: Stack,
     found: EvaluatedInput,
-    earlier: Evaluation | None,
+    present: Presence,
     *,
     adopts: bool,
-    imported: Collection[str] = (),
 ) -> None:
     """Raise DiagnosticError or RequestError for a request that cannot succeed.
 
-    ``earlier`` is the evaluation that an update changes. ``adopts`` is true if the objects exist.
-    The objects of the resources in ``imported`` exist as well.
+    ``adopts`` is true if all objects exist.
     """
     evaluation, findings = found.evaluation, found.findings
-    pending = await ports.workers.compute(lambda: _pending(evaluation, earlier, imported))
+    pending = await ports.workers.compute(lambda: _pending(evaluation, present))
     if (most := ports.limits.resources_per_stack) >= 0:
         require_resources(most, pending.resources)
     await require_services(ports, stack, evaluation)
@@ -73,8 +72,8 @@ async def require_feasible(
         findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
         findings.raise_errors()
         return
-    faults = await neighbour_diagnostics(ports, stack, evaluation, earlier, pending.extensions)
-    faults += await tree_diagnostics(ports, stack, evaluation, earlier, pending.nested)
+    faults = await neighbour_diagnostics(ports, stack, evaluation, present, pending.extensions)
+    faults += await tree_diagnostics(ports, stack, evaluation, present, pending.nested)
     findings.extend(await _shown(ports, evaluation, faults))
     findings.raise_errors()
     # Names of absent objects are reported above. A search would fail at them.
@@ -98,14 +97,12 @@ async def _shown(
     return await ports.workers.compute(shown)
 
 
-def _pending(
-    evaluation: Evaluation, earlier: Evaluation | None, imported: Collection[str]
-) -> _Pending:
+def _pending(evaluation: Evaluation, present: Presence) -> _Pending:
     return _Pending(
         _resources_in(evaluation),
         nested_checks(evaluation),
-        needed_extensions(evaluation, earlier),
-        searchable(evaluation, earlier, imported),
+        needed_extensions(evaluation, present),
+        searchable(evaluation, present),
     )
 
 

@@ -12,7 +12,7 @@ repeated by the create itself. Tested by tests/operations/test_obstacles.py.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -23,6 +23,7 @@ from stoker.engine.execution.observe.preparation import ask_beside
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import ENDS_TURN, Ports
 from stoker.engine.model.records import Action, Stack
+from stoker.engine.planning.presence import Presence
 from stoker.engine.service.stack_access.presenters import row_to_be
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.errors import NOT_SUPPORTED
@@ -67,20 +68,12 @@ async def obstacle_diagnostics(
     return await ports.workers.compute(lambda: [*_located(evaluation, (), faults)])
 
 
-def searchable(
-    evaluation: Evaluation, earlier: Evaluation | None, imported: Collection[str] = ()
-) -> list[NewResource]:
-    """Return the new resources for which the cloud can have obstacles.
-
-    ``earlier`` is the evaluation that an update changes; ``imported`` has the names of resources
-    for objects that exist.
-    """
+def searchable(evaluation: Evaluation, present: Presence) -> list[NewResource]:
+    """Return the new resources for which the cloud can have obstacles."""
     found: list[NewResource] = []
-    for new in _new(evaluation, earlier, ()):
+    for new in _new(evaluation, present, ()):
         definition = new.evaluation.analyses[new.names[-1]].definition
         if definition is None or definition.external_id is not None:
-            continue
-        if definition.import_id is not None or (len(new.names) == 1 and new.names[0] in imported):
             continue
         type_, properties = new.type, definition.properties
         if can(type_, FindsObstacles):
@@ -95,15 +88,19 @@ def searchable(
 
 
 def _new(
-    evaluation: Evaluation, earlier: Evaluation | None, above: tuple[str, ...]
+    evaluation: Evaluation, present: Presence, above: tuple[str, ...]
 ) -> Iterator[NewResource]:
-    known = {} if earlier is None else earlier.type_names
-    for name, type_ in evaluation.types.items():
-        if name not in known and isinstance(type_, ManagedType) and _is_searched(type_):
+    searched = {
+        name: type_
+        for name, type_ in evaluation.types.items()
+        if isinstance(type_, ManagedType) and _is_searched(type_)
+    }
+    existing = present.names(evaluation) if searched else ()
+    for name, type_ in searched.items():
+        if name not in existing:
             yield NewResource((*above, name), evaluation, type_)
     for name, child in evaluation.children.items():
-        before = None if earlier is None else earlier.children.get(name)
-        yield from _new(child, before, (*above, name))
+        yield from _new(child, present.below(evaluation, name), (*above, name))
 
 
 def _is_searched(type_: ManagedType) -> bool:
