@@ -7,17 +7,23 @@ from typing import Any
 
 from tests.clouds.fake_cloud import FakeCloud
 from tests.engine_world import Lab, template
+from tests.evaluating import with_helpers
 from tests.network_world import in_network_world
 from tests.simulation.types import Thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.service.previews.previews import Previews
+from stoker.engine.service.previews.quotas import use_of_create
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.values import replace
+from stoker.resources.base.registry import Registry
 from stoker.schema.properties import Property, Type
 from stoker.schema.quotas import Quota
 from stoker.schema.resource_type import Call, Done, Outcome
+from stoker.template.document import parse
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.source.source import Source
 
 Resources = Mapping[str, Any]
 
@@ -64,15 +70,13 @@ class Counting:
         return found
 
 
-async def use_of_create(
-    previews: Previews, resources: Resources, **request: Any
-) -> Mapping[str, int]:
+async def create_use(previews: Previews, resources: Resources, **request: Any) -> Mapping[str, int]:
     body = StackRequest(name="another", template=template(resources), **request)
     plan = await previews.create(CALLER, body, quotas=True)
     return {each.name: each.requested for each in plan.quotas}
 
 
-async def use_of_update(lab: Lab, previews: Previews, resources: Resources) -> Mapping[str, int]:
+async def update_use(lab: Lab, previews: Previews, resources: Resources) -> Mapping[str, int]:
     body = StackRequest(template=template(resources))
     address = (await lab.stack()).address
     plan = await previews.update(CALLER, address, body, quotas=True)
@@ -95,10 +99,18 @@ def test_create_counts_resources_of_nested_stacks() -> None:
             "properties": {"count": 3, "resource_def": {"type": "child.yaml"}},
         }
         files = {"child.yaml": str(template({"server": SERVER, "port": PORT}))}
-        use = await use_of_create(previews, {"group": group, "volume": volume(7)}, files=files)
+        use = await create_use(previews, {"group": group, "volume": volume(7)}, files=files)
         assert use == {"small": 3, "instances": 3, "port": 6, "gigabytes": 7, "volumes": 1}
 
     in_counting_world(story)
+
+
+def test_imported_and_external_objects_count_for_nothing() -> None:
+    imported = {**volume(7), "metadata": {"stoker": {"import": "an-id"}}}
+    external = {**volume(7), "external_id": "another-id"}
+    parsed = parse(Source(template({"a": imported, "b": external, "c": PORT})))
+    evaluation = Evaluation(parsed, with_helpers(), Registry())
+    assert use_of_create(evaluation) == {"network/port": 1}
 
 
 def test_update_counts_only_additions() -> None:
@@ -106,14 +118,12 @@ def test_update_counts_only_additions() -> None:
         net = {"type": "OS::Neutron::Net"}
         await lab.create(template({"net": net}))
         assert await lab.status() == "CREATE_COMPLETE"
-        assert await use_of_update(
-            lab, previews, {"net": net, "more": net, "volume": volume(2)}
-        ) == {
+        assert await update_use(lab, previews, {"net": net, "more": net, "volume": volume(2)}) == {
             "network": 1,
             "volumes": 1,
             "gigabytes": 2,
         }
-        assert await use_of_update(lab, previews, {"net": net}) == {}
+        assert await update_use(lab, previews, {"net": net}) == {}
 
     in_counting_world(story)
 
@@ -124,7 +134,7 @@ def test_growth_counts_by_difference() -> None:
             return {"disk": {"type": "Sim::SizedDisk", "properties": {"size": size}}}
 
         await lab.create(template(disk(2)))
-        assert await use_of_update(lab, previews, disk(5)) == {"gigabytes": 3}
+        assert await update_use(lab, previews, disk(5)) == {"gigabytes": 3}
 
     in_counting_world(story)
 

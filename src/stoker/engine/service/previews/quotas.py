@@ -44,7 +44,9 @@ def use_of_create(evaluation: Evaluation) -> QuotaKeys:
     use: Counter[str] = Counter()
     for analysis in evaluation.analyses.values():
         definition = analysis.definition
-        if definition is not None and definition.external_id is None:
+        if definition is None or definition.external_id is not None:
+            continue
+        if definition.import_id is None:
             use.update(definition.type.quota_use(definition.properties))
     for child in evaluation.children.values():
         use.update(use_of_create(child))
