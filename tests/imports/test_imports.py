@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -317,6 +318,30 @@ def test_refused_import_keeps_failed_row() -> None:
         assert list(stack_rows.rows.values()) == [before]
 
     in_lab(story)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_object_imported_together_has_one_owner(seed: int) -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.place("db-1", KIND, value="1")
+        wanted = template({"db": imported("db-1", value="1")})
+        names = ("one", "two", "three")
+        bodies = (StackRequest(name=name, template=wanted) for name in names)
+        creates = (lab.engine.operations.create(CALLER, body) for body in bodies)
+        await asyncio.gather(*creates)
+        await lab.engine.dispatch.idle()
+        store = lab.engine.ports.store
+        rows = await store.resources_of_object(CALLER.project_id, "db-1")
+        assert len(rows) <= 1
+        assert list(lab.cloud.objects) == ["db-1"]
+        for name in names:
+            stack = await store.find_stack(CALLER.project_id, name)
+            assert stack is not None
+            owns = [row for row in rows if row.stack_id == stack.id]
+            assert (stack.status == "COMPLETE") == bool(owns), stack.reason
+        sound(lab)
+
+    in_lab(story, seed)
 
 
 def test_preview_shows_import() -> None:

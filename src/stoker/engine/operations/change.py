@@ -15,7 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stoker.engine.execution.nested.preview_tree import departures_from
-from stoker.engine.execution.observe.importing import NOTHING_IMPORTED, prepare_objects
+from stoker.engine.execution.observe.importing import (
+    NOTHING_IMPORTED,
+    give_up_contested,
+    prepare_objects,
+)
 from stoker.engine.execution.observe.preparation import call_about, observe, patient, read_missing
 from stoker.engine.execution.session import Session
 from stoker.engine.model.accepted import changes_in
@@ -118,6 +122,10 @@ class StackChange(PlannedOperation):
         if self._planned is not None:
             planned = replace(self.operation, plan=self._planned)
             self.operation = await begin(self._session, planned, self._changed, self._changes)
+        contested = await give_up_contested(self._session, self.operation)
+        if contested is not None:
+            await fail(self._session, self.operation, contested)
+            return
         await self._execute(self._desired, self._observed)
         if self.waiting.stopped:
             return

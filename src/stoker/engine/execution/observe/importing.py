@@ -40,6 +40,8 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import Call, Claims, ManagedType, can, why_not_importable
 from stoker.template.definition import Definition
 
+_MOST_REASONS = 5  # in the reason of a failed operation
+
 
 class Imported(Struct, frozen=True):
     """The rows of imported objects, and the properties that could not be compared."""
@@ -103,6 +105,36 @@ async def prepare_objects(
         imported.undo(session)
         raise
     return imported
+
+
+async def give_up_contested(session: Session, operation: Operation) -> str | None:
+    """Drop the rows of imported objects that another stack has imported meanwhile; return why.
+
+    Two operations may have read the rows of the project before either of them wrote its own. Each
+    calls this after its commit, so that at most one keeps the object. The object stays.
+    """
+    owners, contested, reasons = Owners(session), [], []
+    for row in session.current.values():
+        is_new = row.action is Action.ADOPT and row.updated_at >= operation.created_at
+        type_ = session.type_of(row)
+        if not (row.is_imported and is_new and isinstance(type_, ManagedType)):
+            continue
+        holder = await owners.holder(row, type_, (str(row.physical_id),))
+        if holder is not None:
+            contested.append(row)
+            where = f"the resource {holder.row.name} of the stack {holder.stack.name}"
+            reasons.append(f"{row.physical_id} was imported as {where} at the same time")
+    if not contested:
+        return None
+    transitions = session.transitions
+    events = [
+        transitions.event_of(
+            replace(row, action=Action.DELETE, reason=f"released {row.physical_id}; {why}")
+        )
+        for row, why in zip(contested, reasons, strict=True)
+    ]
+    await session.commit(dropped=[row.id for row in contested], events=events)
+    return "; ".join(reasons[:_MOST_REASONS])
 
 
 class _Import:
