@@ -28,7 +28,7 @@ from stoker.engine.model.records import Input, Resource, Stack
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
-from stoker.kernel.errors import NOT_SUPPORTED
+from stoker.kernel.errors import NOT_SUPPORTED, NotFoundError
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
@@ -49,7 +49,14 @@ async def require_possible_update(
     ports: Ports, stack: Stack, stack_input: Input, evaluation: Evaluation, request: StackRequest
 ) -> None:
     """Raise DiagnosticError for an update with changes that every cloud rejects."""
-    earlier = await evaluation_at(ports, stack, stack.input_id)
+    try:
+        earlier = await evaluation_at(ports, stack, stack.input_id)
+    except NotFoundError:
+        # Another update has ended since the stack was read, and the input before it was dropped.
+        current = await ports.store.stack(stack.id)
+        if current is None or current.input_id == stack.input_id:
+            raise
+        stack, earlier = current, await evaluation_at(ports, current, current.input_id)
     if not await ports.workers.compute(lambda: _is_suspicious(evaluation, earlier)):
         return
     stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
