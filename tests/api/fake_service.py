@@ -24,6 +24,7 @@ from stoker.engine.model.views import (
     EventView,
     Explanation,
     PlanView,
+    PlanWarning,
     PropertyChange,
     ResourceView,
     SnapshotView,
@@ -42,12 +43,14 @@ from stoker.kernel.errors import (
 from stoker.kernel.values import replace
 from stoker.resources.base.registry import Registry
 from stoker.schema.helpers import ComputationError
+from stoker.schema.quotas import Quota
 from stoker.template.definition import Output
 from stoker.template.describe.catalogue import Catalogue
 from tests.evaluating import HELPERS
 
 PROJECT = "a" * 32
 CREATED = 1_790_000_000.0
+QUOTAS = (Quota("compute", "instances", 2, 9, 10),)
 CREATED_TEXT = "2026-09-21T14:13:20Z"
 
 
@@ -428,7 +431,8 @@ class FakePreviews:
         group = replace(_resource(stack, "g"), nested=nested)
         member = replace(_resource(nested, "0"), parent_resource="g")
         made = "the plan" if fingerprint else None
-        return CreatePlanView(view, [_resource(stack, "a"), group, member], made, ())
+        resources = [_resource(stack, "a"), group, member]
+        return CreatePlanView(view, resources, made, QUOTAS if quotas else ())
 
     async def update(
         self,
@@ -440,19 +444,26 @@ class FakePreviews:
         unhealthy: frozenset[str] = frozenset(),
         fingerprint: bool = False,
         quotas: bool = False,
+        warnings: bool = False,
     ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_update", request)
-        return self._plan(stack, fingerprint)
+        plan = self._plan(stack, fingerprint, warnings)
+        return replace(plan, quotas=QUOTAS if quotas else ())
 
     async def delete(
-        self, caller: Caller, stack: StackAddress, *, fingerprint: bool = False
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        *,
+        fingerprint: bool = False,
+        warnings: bool = False,
     ) -> PlanView:
         self._service._view(stack)
         self._service._ask("preview_delete")
-        return self._plan(stack, fingerprint)
+        return self._plan(stack, fingerprint, warnings)
 
-    def _plan(self, stack: StackAddress, fingerprint: bool) -> PlanView:
+    def _plan(self, stack: StackAddress, fingerprint: bool, warnings: bool) -> PlanView:
         change = ChangeView(
             replace(_resource(stack, "a"), physical_id="p"),
             self._service.change,
@@ -462,7 +473,8 @@ class FakePreviews:
             path=("a",),
             step=1,
         )
-        return PlanView((change,), "the plan" if fingerprint else None)
+        found = (PlanWarning(("a",), "it is used"),) if warnings else ()
+        return PlanView((change,), "the plan" if fingerprint else None, warnings=found)
 
 
 class FakeRollbacks:

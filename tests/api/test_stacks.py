@@ -542,6 +542,29 @@ async def test_a_delete_is_previewed_as_an_update_is(
     assert service.asked == [("preview_delete", None)]
 
 
+async def test_previews_show_quotas_and_warnings_on_request(
+    client: httpx.AsyncClient, base: str, service: FakeService
+) -> None:
+    service.add("s")
+    path, body = f"{base}/stacks/s/{stack_id(1)}/preview", {"template": TEMPLATE}
+    query = {"quotas": "true", "warnings": "true"}
+    quota = {"service": "compute", "name": "instances", "requested": 2, "used": 9, "allowed": 10}
+    warning = {"path": ["a"], "message": "it is used"}
+    updated = (await client.put(path, params=query, json=body)).json()
+    assert (updated["quotas"], updated["warnings"]) == ([quota], [warning])
+    deleted = (await client.delete(path, params={"warnings": "true"})).json()
+    assert deleted["warnings"] == [warning]
+    new = {"stack_name": "new", **body}
+    made = (await client.post(f"{base}/stacks/preview", params=query, json=new)).json()
+    assert made["quotas"] == [quota]
+    for plain in (
+        (await client.put(path, json=body)).json(),
+        (await client.delete(path)).json(),
+        (await client.post(f"{base}/stacks/preview", json=new)).json(),
+    ):
+        assert plain.keys().isdisjoint({"quotas", "warnings"})
+
+
 async def test_fingerprint_of_accepted_plan_reaches_the_engine(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:
