@@ -71,6 +71,9 @@ class NoCloud:
     def quotas(self, stack: Stack, use: Mapping[str, int]) -> Sequence[Any]:
         return []
 
+    def inventory(self, stack: Stack) -> Sequence[Any]:
+        return []
+
     def known_faults(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
         return [None] * len(checks)
 

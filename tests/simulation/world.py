@@ -31,6 +31,7 @@ from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
+from stoker.schema.inventory import ExistingObject
 from stoker.schema.properties import NameLookup
 from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.store.schema import tables
@@ -185,6 +186,9 @@ class Clouds:
         return [None] * len(checks)
 
     def quotas(self, stack: Stack, use: QuotaKeys) -> Sequence[Quota]:
+        return []
+
+    def inventory(self, stack: Stack) -> Sequence[ExistingObject]:
         return []
 
     def lacking(

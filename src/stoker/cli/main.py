@@ -21,6 +21,7 @@ COMMANDS: Mapping[str, str] = {
     "deploy": "Create or update a stack from a template, and show its progress.",
     "plan": "Show what a deployment would change.",
     "import": "Make existing objects resources of a stack.",
+    "generate": "Write a template of existing objects.",
     "forget": "Remove resources from a stack, and keep their objects.",
     "drift": "Show what others have changed of a stack's objects, and repair it.",
     "cancel": "Stop the create or update of a stack.",

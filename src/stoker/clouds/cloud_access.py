@@ -8,10 +8,12 @@ from typing import Any, Protocol
 from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
 from stoker.clouds.faults import is_cloud_fault
 from stoker.clouds.objects.collection import send
+from stoker.clouds.objects.inventory import inventory
 from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.objects.quotas import quotas_for
 from stoker.clouds.sessions import Sessions
 from stoker.schema.constraints import CustomCheck
+from stoker.schema.inventory import ExistingObject
 from stoker.schema.properties import NameLookup
 from stoker.schema.quotas import Quota, QuotaKeys
 
@@ -22,6 +24,14 @@ class HasCredentials(Protocol):
     @property
     def credentials(self) -> Mapping[str, Any]:
         """Return a trust, a user's password, or the token of the current request."""
+
+
+class InProject(HasCredentials, Protocol):
+    """A stack with its project."""
+
+    @property
+    def project_id(self) -> str:
+        """Return the id of the project."""
 
 
 class CloudAccess:
@@ -74,6 +84,10 @@ class CloudAccess:
     def quotas(self, stack: HasCredentials, use: QuotaKeys) -> Sequence[Quota]:
         """Return the quotas that a use of resources counts against, as far as services answer."""
         return quotas_for(self.connection(stack), self._lookups, use)
+
+    def inventory(self, stack: InProject) -> Sequence[ExistingObject]:
+        """Return the objects of the project that can be imported, those first that others need."""
+        return inventory(self.connection(stack), stack.project_id)
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:

@@ -42,7 +42,7 @@ _READS = (
     "build_info:build_info", "events:index", "events:show", "resource:index", "resource:show",
     "resource:why", "software_configs:index", "software_configs:show", "software_deployments:index",
     "software_deployments:show", "stacks:detail", "stacks:drift", "stacks:environment",
-    "stacks:files",
+    "stacks:existing_template", "stacks:files",
     "stacks:generate_template", "stacks:index", "stacks:list_outputs", "stacks:list_resource_types",
     "stacks:list_snapshots", "stacks:list_template_functions", "stacks:list_template_versions",
     "stacks:resource_schema", "stacks:show", "stacks:show_output", "stacks:show_snapshot",

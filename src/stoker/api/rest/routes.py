@@ -368,6 +368,14 @@ ROUTES: tuple[Operation, ...] = (
         query=templates.VALIDATE_QUERY,
         body=stacks.StackBody,
     ),
+    Operation(
+        "GET",
+        "/existing_template",
+        templates.of_existing,
+        "stacks:existing_template",
+        templates.ExistingTemplate,
+        query=templates.EXISTING_QUERY,
+    ),
     *_TYPES,
     Operation(
         "GET",

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
+from stoker.schema.inventory import ExistingObject
 from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.schema.resource_type import SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
@@ -63,6 +64,9 @@ class Clouds(Protocol):
 
     def quotas(self, stack: Stack, use: QuotaKeys) -> Sequence[Quota]:
         """Return the quotas that a use of resources counts against, as far as services answer."""
+
+    def inventory(self, stack: Stack) -> Sequence[ExistingObject]:
+        """Return the objects of the project that can be imported, those first that others need."""
 
 
 class Faults(Protocol):

@@ -11,7 +11,7 @@ from stoker.api.rest.answers import document_response, json_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import Finding, bad_request, findings
 from stoker.api.rest.requests.bodies import stack_request
-from stoker.api.rest.requests.parameters import Flag, Parameter, Text
+from stoker.api.rest.requests.parameters import Flag, Parameter, Text, Texts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, VALIDATION_FAILED
 from stoker.kernel.values import replace
@@ -20,6 +20,9 @@ _SHOW_NESTED = Flag("show_nested", "With the parameters of nested stacks.")
 _IGNORE_ERRORS = Text("ignore_errors", "Codes of errors to pass over, separated by commas: 99001.")
 _WITH_DIAGNOSTICS = Flag("with_diagnostics", "With warnings. Stoker's own.")
 VALIDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _IGNORE_ERRORS, _WITH_DIAGNOSTICS)
+_FROM = Texts("from", "Names or ids of objects to start from; all by default. May be repeated.")
+EXISTING_QUERY: tuple[Parameter, ...] = (_FROM,)
+_MOST_ROOTS = 100
 WITH_CONDITION_FUNC = Flag("with_condition_func", "With the functions of conditions.")
 
 
@@ -32,6 +35,12 @@ class Validated(TypedDict):
     Environment: NotRequired[Mapping[str, Any]]
     NestedParameters: NotRequired[Mapping[str, Any]]
     diagnostics: NotRequired[list[Finding]]
+
+
+class ExistingTemplate(TypedDict):
+    """A template that imports existing objects."""
+
+    template: Mapping[str, Any]
 
 
 class TemplateVersion(TypedDict):
@@ -65,6 +74,16 @@ _ORDINARY = VALIDATION_FAILED
 # Errors that a client may request to ignore: only a missing service for a type, which validation
 # does not check here.
 _IGNORABLE = frozenset({"99001"})
+
+
+async def of_existing(call: Call) -> Response:
+    """Show a template of existing objects, which imports them. Not part of Heat's API."""
+    roots = _FROM.read(call.query)
+    if len(roots) > _MOST_ROOTS:
+        raise bad_request(f"A template starts from at most {_MOST_ROOTS} objects.")
+    found = await call.service.descriptions.of_existing(call.caller, roots)
+    answer: ExistingTemplate = {"template": found}
+    return await document_response(answer)
 
 
 async def validate(call: Call) -> Response:

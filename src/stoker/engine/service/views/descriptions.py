@@ -8,6 +8,7 @@ from typing import Any
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.views import TemplateSummary
+from stoker.engine.service.generation import Generation
 from stoker.engine.service.requests.evaluate import evaluated, new_stack
 from stoker.engine.service.stack_access.availability import unavailable
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
@@ -52,6 +53,10 @@ class Descriptions:
             metadata=template.data.get("Metadata"),
             importable=_importable(evaluation),
         )
+
+    async def of_existing(self, caller: Caller, roots: Sequence[str]) -> Mapping[str, Any]:
+        """Return a template of existing objects; see :class:`Generation`."""
+        return await Generation(self._ports).template(caller, roots)
 
     async def _validated(
         self, caller: Caller, request: StackRequest
