@@ -85,7 +85,7 @@ def test_generated_template_imports_without_change(
     resources = body["resources"]
     assert set(resources) == {
         "hand", "hand_key_pair", "hand_port", "hand_subnet", "hand_net", "way", "group", "disk",
-        "router_interface", "floating_ip", "volume_attachment",
+        "hand_router_interface", "hand_floating_ip", "hand_volume_attachment",
     }  # fmt: skip
     assert resources["hand"]["properties"] == {
         "name": "hand",

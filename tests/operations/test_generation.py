@@ -80,6 +80,16 @@ def test_object_of_stack_stays_an_id() -> None:
     assert resources["web"]["properties"]["networks"] == [{"port": "port-id"}]
 
 
+def test_nameless_objects_are_named_after_others() -> None:
+    port = replace(PORT, name="")
+    address = ExistingObject("OS::Neutron::FloatingIP", "ip", "", {"port_id": "x"}, ("port_id",))
+    of_server = replace(address, id="ip-2", properties={"port_id": "server-id"})
+    objects = (port, SERVER, address, of_server)
+    assert set(written(objects, (), (), Registry())["resources"]) == {
+        "web", "web_port", "floating_ip", "web_floating_ip",
+    }  # fmt: skip
+
+
 def test_wrong_roots_are_refused() -> None:
     with pytest.raises(
         NotFoundError, match='no object wep that can be imported; did you mean "web"'

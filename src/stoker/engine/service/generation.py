@@ -242,6 +242,8 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
     for index, each in reversed(list(enumerate(objects))):
         kind = _slug(_WORDS.sub("_", each.type_name.rpartition("::")[2]))
         own = _slug(each.name)
+        if not own and (neighbour := _neighbour(index, each, objects, names)):
+            own = f"{neighbour}_{kind}"
         candidates = [own, f"{own}_{kind}"] if own else [kind]
         base = next((name for name in candidates if name not in taken), candidates[-1])
         name, number = base, 1
@@ -251,6 +253,18 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
         taken.add(name)
         names[index] = name
     return names
+
+
+def _neighbour(
+    index: int, found: ExistingObject, objects: Sequence[ExistingObject], names: Sequence[str]
+) -> str:
+    """Return the name of the object that a nameless one belongs to, or that needs it."""
+    for name in found.part_of:
+        owners = [each for each in objects if each.id == found.properties.get(name)]
+        if owners and owners[0].name:
+            return _slug(owners[0].name)
+    users = [place for place, each in enumerate(objects) if found.id in _references(each)]
+    return next((names[place] for place in users if place > index and names[place]), "")
 
 
 def _slug(text: str) -> str:

@@ -107,9 +107,10 @@ def observation_of(type_: Observes, call: Call) -> Observation:
     if live is None:
         return Observation(gone=True)
     expected = type_.expected(call) if can(type_, Expects) else call.properties
-    generated = _GENERATED.search(str(live.get("name") or ""))
     if "name" in live and not expected.get("name"):
-        expected = {**expected, "name": None if generated else call.physical_name}
+        # An imported object may have no name.
+        own = live["name"] and not _GENERATED.search(str(live["name"]))
+        expected = {**expected, "name": call.physical_name if own else None}
     assert isinstance(type_, ManagedType)
     return Observation(found=compare(type_.properties, expected, live))
 
