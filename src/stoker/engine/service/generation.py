@@ -75,7 +75,8 @@ def written(
     types: TypeRegistry,
 ) -> dict[str, Any]:
     """Return the template; see :class:`Generation`. Those of ``owned`` belong to stacks."""
-    free = [each for each in objects if each not in owned]
+    taken = {(each.type_name, each.id) for each in owned}
+    free = [each for each in objects if (each.type_name, each.id) not in taken]
     chosen = _chosen(free, owned, roots) if roots else free
     if not chosen:
         raise NotFoundError("the project has no objects outside of stacks")
@@ -161,21 +162,21 @@ class _Writing:
         # A link can have the id of one of its ends.
         self._by_id = {each.id: each for each in reversed(objects) if not each.part_of}
         self._by_id |= {each.id: each for each in objects if each.id not in self._by_id}
-        self._names = _names(objects)
+        names = _names(objects)
+        self._names = {(each.type_name, each.id): names[i] for i, each in enumerate(objects)}
         self._parameters: dict[str, dict[str, Any]] = {}
         self._parameter_of: dict[tuple[str, str], str] = {}
 
     def template(self) -> dict[str, Any]:
         resources = {
-            self._names[index]: self._resource(index, each)
-            for index, each in enumerate(self._objects)
+            self._names[each.type_name, each.id]: self._resource(each) for each in self._objects
         }
         parts: dict[str, Any] = {"heat_template_version": _VERSION}
         if self._parameters:
             parts["parameters"] = self._parameters
         return {**parts, "resources": resources}
 
-    def _resource(self, index: int, found: ExistingObject) -> dict[str, Any]:
+    def _resource(self, found: ExistingObject) -> dict[str, Any]:
         type_ = self._types.find(found.type_name)
         assert type_ is not None, found.type_name
         properties = {
@@ -199,7 +200,7 @@ class _Writing:
             return value
         target = self._by_id.get(value)
         if target is not None and target is not inside and _means(declared, target):
-            return {"get_resource": self._names[self._objects.index(target)]}
+            return {"get_resource": self._names[target.type_name, target.id]}
         finder = None if declared is None else declared.finder
         if finder in _PARAMETERS:
             return {"get_param": self._parameter(*_PARAMETERS[finder], value)}
@@ -239,10 +240,14 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
     """
     taken: set[str] = set()
     names = [""] * len(objects)
+    known = {each.id: each for each in objects}
+    users: dict[str, int] = {}  # position of an object that needs the one with this id
+    for index, each in enumerate(objects):
+        users.update(dict.fromkeys(_references(each), index))
     for index, each in reversed(list(enumerate(objects))):
         kind = _slug(_WORDS.sub("_", each.type_name.rpartition("::")[2]))
         own = _slug(each.name)
-        if not own and (neighbour := _neighbour(index, each, objects, names)):
+        if not own and (neighbour := _neighbour(each, known, names[users.get(each.id, index)])):
             own = f"{neighbour}_{kind}"
         candidates = [own, f"{own}_{kind}"] if own else [kind]
         base = next((name for name in candidates if name not in taken), candidates[-1])
@@ -255,16 +260,10 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
     return names
 
 
-def _neighbour(
-    index: int, found: ExistingObject, objects: Sequence[ExistingObject], names: Sequence[str]
-) -> str:
-    """Return the name of the object that a nameless one belongs to, or that needs it."""
-    for name in found.part_of:
-        owners = [each for each in objects if each.id == found.properties.get(name)]
-        if owners and owners[0].name:
-            return _slug(owners[0].name)
-    users = [place for place, each in enumerate(objects) if found.id in _references(each)]
-    return next((names[place] for place in users if place > index and names[place]), "")
+def _neighbour(found: ExistingObject, known: Mapping[str, ExistingObject], user: str) -> str:
+    """Return the name of the object that a nameless one belongs to, or of its ``user``."""
+    owners = (known.get(str(found.properties.get(name))) for name in found.part_of)
+    return next((_slug(each.name) for each in owners if each is not None and each.name), user)
 
 
 def _slug(text: str) -> str:
