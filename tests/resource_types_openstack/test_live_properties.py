@@ -138,8 +138,11 @@ def _disconnect(ground: Ground, row: Row) -> None:
     send(row.cloud.network, "PUT", path, json={"subnet_id": subnet})
 
 
+_RANGES = (f"10.66.{number}.0/24" for number in range(256))
+
+
 def _new_subnet(ground: Ground) -> str:
-    body = {"network_id": ground.net, "cidr": "10.66.0.0/24", "ip_version": 4}
+    body = {"network_id": ground.net, "cidr": next(_RANGES), "ip_version": 4}
     return str(SUBNETS.create(ground.local.connection(), body)["id"])
 
 
