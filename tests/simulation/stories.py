@@ -111,6 +111,11 @@ def _knot(content: str) -> dict[str, Any]:
     return {"type": "Sim::Knot", "properties": {"name": "knot", "content": content}}
 
 
+def _named_by(name: str, kind: str, **properties: Any) -> dict[str, Any]:
+    """A tie whose name is an attribute of another resource, which no request knows in advance."""
+    return {"type": f"Sim::{kind}", "properties": {"name": _value_of(name), **properties}}
+
+
 _TIED = _template(tie=_TIE, knot=_KNOT)
 _RENAMED = _template(band=_TIE, loop=_KNOT)
 _MOVED = _template(
@@ -608,15 +613,24 @@ STORIES: Mapping[str, Scenario] = {
         exact=False,
     ),
     "taken": _told(
-        _create(_with(_TIED, a=_thing()), cloud="by-hand knot"),
+        _create(
+            _template(
+                a=_thing(value="knot"), tie=_TIE, knot=_named_by("a", "Knot", content="by hand")
+            ),
+            cloud="by-hand knot",
+        ),
         _DELETE,
         ends="create:bad delete:ok",
         exact=False,
     ),
     "taken-rollback": _told(
-        _create(_template(a=_thing())),
-        _update(_template(a=_thing(), tie=_TIE), cloud="by-hand tie", rollback=True),
-        _update(_template(a=_thing(), tie={**_TIE, "type": "Sim::Knot"}), rollback=True),
+        _create(_template(a=_thing(value="tie"))),
+        _update(
+            _template(a=_thing(value="tie"), tie=_named_by("a", "Tie")),
+            cloud="by-hand tie",
+            rollback=True,
+        ),
+        _update(_template(a=_thing(value="tie"), tie=_named_by("a", "Knot")), rollback=True),
         ends="create:ok update:bad rollback:ok update:bad rollback:ok",
     ),
     "renamed": _told(
