@@ -87,6 +87,7 @@ async def test_same_name_is_409(client: httpx.AsyncClient, base: str, service: F
         ({"stack_name": "s", "template": {}, "moves": {"a": "b"}}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "keep_objects": ["a"]}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "import_objects": {"a": 5}}, "HTTPBadRequest"),
+        ({"stack_name": "s", "template": {}, "change_imported": True}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": ["a"]}, "ValueError"),
         ({"stack_name": "s", "template": {}, "files": 5}, "HTTPBadRequest"),
         ({"stack_name": "s", "template": {}, "files": {"a": 5}}, "ValueError"),

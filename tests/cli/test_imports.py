@@ -72,6 +72,16 @@ def test_difference_of_imported_object_is_shown(service: Served, tmp_path: Path)
     assert f"{new}:6:18: error: resources.net.properties.name: the import of net" in refused.output
     assert 'name is "kept", and the template has "other" (write name: "kept"' in refused.output
     assert "there is no stack" in service.run("status", "new").output.lower()
+    as_new = service.run("deploy", str(new), "--change-imported")
+    assert (as_new.exit_code, "would be a new stack" in as_new.output) == (2, True)
+    template = new.read_text()
+    new.write_text(EMPTY)
+    assert service.run("deploy", str(new)).exit_code == 0
+    new.write_text(template)
+    plan = service.run("plan", str(new), "--change-imported")
+    assert f"~ net  OS::Neutron::Net  because of name  ({new}:6)\n    name: kept -> other" in (
+        plan.output.replace('"', "")
+    )
     changed = service.run("deploy", str(new), "--change-imported")
     assert changed.exit_code == 0, changed.output
     for stack in ("old", "new"):
@@ -84,6 +94,12 @@ def test_failed_create_is_completed_with_own_template(service: Served, tmp_path:
     assert service.run("deploy", str(template), "--name", "spare").exit_code == 0
     net = _id(service, "spare")
     assert service.run("forget", "spare", "net").exit_code == 0
+    template.write_text(_network("spare") + "outputs: {id: {value: {get_resource: net}}}\n")
+    assert service.run("deploy", str(template), "--name", "used").exit_code == 0
+    used = service.run("forget", "used", "net")
+    assert (used.exit_code, "the output id refers to net" in used.output) == (2, True)
+    assert service.run("destroy", "used", "--yes").exit_code == 0
+    template.write_text(_network("spare"))
     unknown = service.run("forget", "spare", "nett")
     assert unknown.exit_code == 2
     assert "spare has no resource nett in its template" in unknown.output

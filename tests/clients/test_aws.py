@@ -654,6 +654,11 @@ def test_boto3_imports_an_object(api: Any) -> None:
     _, message = refused(api.create_change_set, StackName="other", TemplateBody=body, **asked)
     assert "belongs to the resource Net of the stack taker" in message
 
+    asked["ResourcesToImport"] = [{**known, "ResourceType": "OS::Nova::Server"}]
+    _, message = refused(api.create_change_set, StackName="other", TemplateBody=body, **asked)
+    assert message == "The resource Net is a OS::Neutron::Net, not a OS::Nova::Server."
+    asked["ResourcesToImport"] = [known]
+
     kept = {"First": TEMPLATE["Resources"]["First"]}
     without = json.dumps({**TEMPLATE, "Outputs": {}, "Resources": kept})
     api.update_stack(StackName="taker", TemplateBody=without)

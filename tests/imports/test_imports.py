@@ -17,6 +17,7 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.service.previews.previews import Previews
+from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.kernel.diagnostics import DiagnosticError
 
@@ -192,6 +193,54 @@ def test_object_of_another_resource_is_refused() -> None:
         other = StackRequest(name="other", template=template({"b": imported(id_, value="1")}))
         with pytest.raises(DiagnosticError, match="belongs to the resource a of the stack stack"):
             await lab.engine.operations.create(CALLER, other)
+
+    in_lab(story)
+
+
+def test_equal_ids_of_two_kinds_are_two_objects() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.place("db-1", KIND, value="1")
+        await lab.create(template({}))
+        disk = {"type": "Sim::Disk", "properties": {"value": "1"}}
+        wanted = template({"a": thing(value="1"), "b": thing(value="1"), "c": disk})
+        imports = {"a": "db-1", "c": "db-1"}
+        await lab.update(wanted, import_objects=imports)  # objects of two kinds
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)
+
+
+def test_restore_releases_imports() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.place("db-1", KIND, value="1")
+        address = await lab.create(template({"a": thing(value="1")}))
+        ports = lab.engine.ports
+        snapshots = SnapshotService(ports, Finder(ports))
+        made = await snapshots.create(CALLER, address, None)
+        await lab.engine.dispatch.idle()
+        wanted = {"a": thing(value="1"), "db": imported("db-1", value="1")}
+        await lab.update(template(wanted))
+        await snapshots.restore(CALLER, address, made.id)
+        await lab.engine.dispatch.idle()
+        assert await lab.status() == "RESTORE_COMPLETE"
+        assert list(await lab.rows()) == ["a"]
+        assert "db-1" in lab.cloud.objects
+
+    in_lab(story)
+
+
+def test_nested_import_may_be_changed() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.place("db-1", KIND, value="1")
+        child = template({"k": thing()})
+        parent = template({"n": {"type": "child.yaml"}})
+        await lab.create(parent, files={"child.yaml": json.dumps(child)})
+        child["resources"]["db"] = imported("db-1", value="2")
+        files = {"child.yaml": json.dumps(child)}
+        await lab.update(parent, files=files, change_imported=True)
+        assert await lab.status() == "UPDATE_COMPLETE"
+        assert lab.cloud.objects["db-1"].properties["value"] == "2"
+        sound(lab)
 
     in_lab(story)
 

@@ -48,6 +48,19 @@ def importing(parameters: Mapping[str, str], request: StackRequest) -> StackRequ
     return replace(request, import_objects=found, is_import=True)
 
 
+def require_types(parameters: Mapping[str, str], types: Mapping[str, str]) -> None:
+    """Raise ValidationError (400) for an object of another type than its resource.
+
+    ``types`` has the types of the importable resources of the template.
+    """
+    for member in _members(parameters).values():
+        name, given = member.get("LogicalResourceId", ""), member.get("ResourceType", "")
+        declared = types.get(name, given)
+        if declared != given:
+            message = f"The resource {name:.150} is a {declared}, not a {given:.150}."
+            raise ValidationError(message)
+
+
 def _members(parameters: Mapping[str, str]) -> dict[int, dict[str, str]]:
     """Return the parts of each object, by number."""
     members: dict[int, dict[str, str]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -81,4 +82,26 @@ def _without(template: dict[str, Any], names: tuple[str, ...], stack: Stack) -> 
         raise InputError(
             f"{stack.name} has no resource {name} in its template" + (f"; {near}" if near else "")
         )
+    outputs = template.get("outputs" if section == "resources" else "Outputs") or {}
+    for output, body in outputs.items():
+        if used := sorted(set(names) & set(_references(body))):
+            raise InputError(
+                f"the output {output} refers to {', '.join(used)}: remove both from the template,"
+                f" and run stoker deploy TEMPLATE --keep {used[0]}"
+            )
     return {**template, section: resources}
+
+
+def _references(value: Any) -> Iterator[str]:
+    """Yield the names of resources that functions in a value refer to."""
+    if isinstance(value, list):
+        for inner in value:
+            yield from _references(inner)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            if key in ("get_resource", "Ref") and isinstance(inner, str):
+                yield inner
+            elif key in ("get_attr", "Fn::GetAtt"):
+                first = inner.partition(".")[0] if isinstance(inner, str) else next(iter(inner), "")
+                yield from [first] if isinstance(first, str) else _references(first)
+            yield from _references(inner)

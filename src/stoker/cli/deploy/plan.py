@@ -313,7 +313,9 @@ def _added(answer: Mapping[str, Any]) -> Iterator[Change]:
         else:
             imported = found.get("physical_resource_id") or None
             kind = "added" if imported is None else IMPORTED
-            yield _change(kind, {**found, "imported": imported}, str)
+            unreported = (answer.get("imports") or {}).get(found["resource_name"])
+            shown = {"imported": imported, "not_compared": imported and unreported}
+            yield _change(kind, {**found, **shown}, str)
 
 
 def _of_update(answer: Mapping[str, Any], place: Place) -> Iterator[Change]:

@@ -89,7 +89,7 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
     click.option(
         "--change-imported",
         is_flag=True,
-        help="Change imported objects where they differ from the template.",
+        help="Of an update: change imported objects where they differ from the template.",
     ),
     click.option(
         "--keep",
@@ -138,6 +138,11 @@ class DeployRequest(Struct, frozen=True):
                 f"there is no stack {self.name} whose resources could be moved; check --name, or"
                 " leave --move out"
             )
+        if self.change_imported:
+            raise InputError(
+                f"{self.name} would be a new stack, which imports objects as they are; write their"
+                " values into the template, or deploy the stack without them first"
+            )
         if self.keep_objects:
             raise InputError(
                 f"there is no stack {self.name} that resources could leave; check --name, or leave"
@@ -155,8 +160,6 @@ class DeployRequest(Struct, frozen=True):
             body["environment_files"] = list(self.sent.environment_files)
         if self.import_objects:
             body["import_objects"] = dict(self.import_objects)
-        if self.change_imported:
-            body["change_imported"] = True
         return body
 
     def update_body(self) -> dict[str, Any]:
@@ -165,6 +168,7 @@ class DeployRequest(Struct, frozen=True):
             "converge": self.converge,
             "existing": self.existing,
             "moves": dict(self.moves),
+            "change_imported": self.change_imported,
             "keep_objects": list(self.keep_objects),
         }
         return {**self._body(), **{name: value for name, value in chosen.items() if value}}

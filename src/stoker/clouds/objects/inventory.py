@@ -26,6 +26,7 @@ from stoker.clouds.objects.collections import (
     SUBNETS,
     VOLUMES,
 )
+from stoker.clouds.objects.server_ports import is_for_server
 from stoker.kernel.lazy import lazy
 from stoker.schema.inventory import ExistingObject
 
@@ -190,7 +191,7 @@ class _Inventory:
     def _described_ports(self) -> Iterator[ExistingObject]:
         for port in self.ports:
             owner = str(port.get("device_owner") or "")
-            if owner.startswith("network:"):
+            if owner.startswith("network:") or is_for_server(port):
                 continue
             groups = port.get("security_groups") or []
             if [self.groups.get(each, {}).get("name") for each in groups] == [_DEFAULT]:

@@ -249,6 +249,11 @@ class Operation(PublicRecord, frozen=True):
         """Return the paths of removed resources that keep their objects in the cloud."""
         return self.request.keep_objects if isinstance(self.request, ChangeRequest) else ()
 
+    @property
+    def changes_imported(self) -> bool:
+        """Return whether imported objects may be changed to their definitions."""
+        return isinstance(self.request, ChangeRequest) and self.request.change_imported
+
     def releases(self, row: Resource) -> bool:
         """Return whether a resource that it removes leaves the stack without its object."""
         if row.replaced_by is not None:
@@ -257,10 +262,13 @@ class Operation(PublicRecord, frozen=True):
 
     @property
     def releases_imports(self) -> bool:
-        """Return whether removed resources that were imported keep their objects."""
+        """Return whether removed resources that were imported keep their objects.
+
+        The operation goes back to a state in which the objects were not part of the stack.
+        """
         request = self.request
         releases = isinstance(request, ChangeRequest) and request.releases_imports
-        return releases or self.action is Action.ROLLBACK
+        return releases or self.restores or self.action is Action.ROLLBACK
 
     @property
     def is_bound(self) -> bool:

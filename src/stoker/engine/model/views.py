@@ -165,6 +165,8 @@ class CreatePlanView(Struct, frozen=True):
     resources: Sequence[ResourceView]
     fingerprint: str | None = None  # accepts the plan in a request, if requested
     quotas: Sequence[Quota] = ()  # that the plan counts against, if requested
+    # Imported resources, with the properties that the service does not report.
+    imports: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class ChangeSetState(StrEnum):

@@ -48,6 +48,7 @@ class RemoteStack(ManagedType):
     """A stack in another region or cloud."""
 
     type_name = "OS::Heat::Stack"
+    not_importable = "a stack moves by abandon and adopt"
     description = (
         "A separate stack, created by the orchestration service of a region or another cloud."
     )

@@ -8,6 +8,7 @@ from typing import Any
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import NETWORKS, PORTS, SUBNETS
 from stoker.clouds.objects.security_groups import group_ids, named_groups
+from stoker.clouds.objects.server_ports import is_for_server
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.resources.base.declare import records_in
 from stoker.resources.base.network_faults import AddressRequest, RequestsFixedAddresses
@@ -144,6 +145,15 @@ class Port(RequestsFixedAddresses, RestResource):
         read["subnets"] = [subnet for subnet in found if subnet is not None]
         read["network"] = NETWORKS.find(call.cloud, port["network_id"])
         return read
+
+    def maker(self, shown: Mapping[str, Any]) -> str | None:
+        """Return the router or service of a port that it has made, or the server of a stack."""
+        owner = str(shown.get("device_owner") or "")
+        if owner.startswith("network:"):
+            return f"{owner.partition(':')[2]} {shown.get('device_id')}"
+        if is_for_server(shown):
+            return f"the server {shown.get('device_id')}, whose stack has made it"
+        return None
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that ``fixed_ips`` and ``no_fixed_ips`` are not given together."""

@@ -27,7 +27,8 @@ class RouterInterface(MakesWay, ManagedType):
     """An interface of a router in a subnet, or on a given port."""
 
     type_name = "OS::Neutron::RouterInterface"
-    id_form = "ROUTER:subnet_id=SUBNET or ROUTER:port_id=PORT"
+    id_form = "ROUTER:subnet_id=SUBNET"
+    id_pattern = r"[^:=]+:subnet_id=[^:=]+"
     description = "Connects a router to a subnet."
     service = "network"
     unique = True

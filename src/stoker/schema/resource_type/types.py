@@ -31,6 +31,7 @@ class ResourceType(ABC):
     physical_name_limit: ClassVar[int] = 255
     # Form of the physical id, as ``ROUTER:subnet_id=SUBNET``; empty for the service's own id.
     id_form: ClassVar[str] = ""
+    id_pattern: ClassVar[str] = ""  # that an id must match to be imported; empty for any
     # Why an existing object cannot become a resource of this type; empty if it can.
     not_importable: ClassVar[str] = ""
     # The service makes no second object for the same properties, so that a create whose answer got
@@ -99,9 +100,23 @@ class ResourceType(ABC):
         """Return whether ``find`` returns only objects of this resource, for these properties."""
         return not self.unique or self.finds_own
 
+    @property
+    def kind(self) -> str:
+        """Return the kind of the objects: equal ids of one kind mean the same object.
+
+        Several types can have objects of one REST collection.
+        """
+        collection = getattr(self, "collection", None)
+        plain = self.type_name if collection is None else f"{collection.proxy}{collection.path}"
+        return self.link or plain
+
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:
         """Return a key of an object among its kind; ids may not be one, as those of attachments."""
         return physical_id
+
+    def maker(self, shown: Mapping[str, Any]) -> str | None:
+        """Return the object that another one, as its service shows it, is a part of; or None."""
+        return None
 
     def exclusive_objects(self, properties: Mapping[str, Any]) -> Mapping[str, str]:
         """Return objects that only one resource can use at a time: unique text to description.

@@ -11,10 +11,12 @@ from stoker.api.cfn.call import Call
 from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.handlers import templates
 from stoker.api.cfn.handlers.stacks import parameter_pairs, request_of_new, request_of_update
-from stoker.api.cfn.imports import IMPORT, importing
+from stoker.api.cfn.handlers.templates import requested_template
+from stoker.api.cfn.imports import IMPORT, importing, require_types
 from stoker.api.cfn.pages import cut_sorted
-from stoker.api.cfn.parameters import choice, flag, required
+from stoker.api.cfn.parameters import choice, flag, required, stack_parameters
 from stoker.api.cfn.tags import shown_tags
+from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.views import ChangeSetState, ChangeSetView
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.clock import isoformat
@@ -40,6 +42,8 @@ async def create(call: Call) -> dict[str, Any]:
         message = f"A description has up to {_LONGEST_DESCRIPTION} characters."
         raise ValidationError(message, VALUE_ERROR)
     kind = choice(parameters, "ChangeSetType", _KINDS)
+    if kind == IMPORT:
+        require_types(parameters, await _types(call))
     stack = None if kind == "CREATE" else await _existing(call, is_import=kind == IMPORT)
     if stack is None:
         request = await request_of_new(call)
@@ -53,6 +57,22 @@ async def create(call: Call) -> dict[str, Any]:
             call.caller, stack, name, request, description, show_nested=nested
         )
     return {"Id": _arn(made), "StackId": made.stack.arn}
+
+
+async def _types(call: Call) -> Mapping[str, str]:
+    """Return the type of each importable resource of the template, by name."""
+    if flag(call.parameters, "UsePreviousTemplate"):
+        return {}
+    template, template_file = await requested_template(call)
+    parameters, _ = stack_parameters(call.parameters)
+    request = StackRequest(
+        template=template,
+        template_file=template_file,
+        parameters=parameters,
+        version_optional=True,
+    )
+    summary = await call.service.descriptions.summary(call.caller, request)
+    return {name: kind for kind, names in summary.importable.items() for name in names}
 
 
 async def _existing(call: Call, *, is_import: bool) -> StackAddress | None:

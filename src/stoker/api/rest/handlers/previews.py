@@ -92,6 +92,7 @@ class CreatePreview(TypedDict):
 
     stack: PreviewedStack
     plan_fingerprint: str | None
+    imports: NotRequired[Mapping[str, Sequence[str]]]
     quotas: NotRequired[list[CountedQuota]]
 
 
@@ -162,6 +163,8 @@ async def preview_create(call: Call) -> Response:
         shown = described_stack(call.links, replace(stack, address=_unmade(stack.address)))
         described: PreviewedStack = {**shown, "resources": _tree(plan.resources, stack.address)}
         answer: CreatePreview = {"stack": described, "plan_fingerprint": plan.fingerprint}
+        if plan.imports:
+            answer["imports"] = plan.imports
         if wants_quotas:
             answer["quotas"] = _quotas(plan.quotas)
         return answer

@@ -52,7 +52,6 @@ class StackBody(TypedDict, total=False):
     tags: str | list[str] | None
     plan_fingerprint: str | None
     import_objects: Mapping[str, str] | None
-    change_imported: bool | str
 
 
 class CreateBody(StackBody, total=False):
@@ -69,6 +68,7 @@ class UpdateBody(StackBody, total=False):
     clear_parameters: list[str] | str | None
     converge: bool | str
     moves: Mapping[str, str]
+    change_imported: bool | str
     keep_objects: list[str]
 
 

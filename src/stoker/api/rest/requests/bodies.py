@@ -79,6 +79,10 @@ def refuse_update_fields(body: Body) -> None:
         raise bad_request("converge is for updates; a new stack has nothing to converge with.")
     if "moves" in body:
         raise bad_request("moves is for updates; a new stack has no resources to move.")
+    if "change_imported" in body:
+        raise bad_request(
+            "change_imported is for updates; a new stack imports objects as they are."
+        )
     if "keep_objects" in body:
         raise bad_request("keep_objects is for updates; a new stack has no resources to release.")
 

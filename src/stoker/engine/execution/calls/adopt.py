@@ -26,6 +26,14 @@ from stoker.schema.resource_type import (
 
 # The reason for a resource without an id; clients match this text.
 NOT_PROVIDED = "Resource ID was not provided."
+# Fields with the id of the project that owns an object; each service has its own.
+_OWNERS = (
+    "project_id",
+    "tenant_id",
+    "os-vol-tenant-attr:tenant_id",
+    "os-extended-snapshot-attributes:project_id",
+    "owner",
+)
 # Characters that no id has, and that would change the path of a URL.
 _STRANGE = re.compile(r"[/?#%\\\x00-\x1f\x7f]|\A\.{1,2}\Z")
 
@@ -64,8 +72,11 @@ def examined(type_: ManagedType, call: Call) -> tuple[Mapping[str, Any], str | N
     """
     attributes = type_.read(call) if can(type_, Reads) else {}
     if shown := attributes.get("show"):
-        owner = shown.get("project_id") or shown.get("tenant_id")
-        own = owner in (None, call.stack.project_id)
-        return attributes, None if own else f"{call.physical_id} belongs to another project"
+        owner = next((shown[field] for field in _OWNERS if shown.get(field)), None)
+        if owner not in (None, call.stack.project_id):
+            return attributes, f"{call.physical_id} belongs to another project"
+        if (user := type_.maker(shown)) is not None:
+            return attributes, f"{call.physical_id} is part of {user}"
+        return attributes, None
     found = type_.check(call) if can(type_, Checks) else None
     return attributes, found.reason if isinstance(found, Failed) else None

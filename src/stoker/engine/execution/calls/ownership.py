@@ -40,11 +40,6 @@ def is_unproven(type_: ResourceType, properties: Mapping[str, Any]) -> bool:
     return not type_.shows_owner(properties) and can(type_, Adopts)
 
 
-def kind_of(type_: ResourceType) -> str:
-    """Return the kind of a type's objects: equal ids of one kind mean the same object."""
-    return type_.link or type_.type_name
-
-
 class Owners:
     """The owners of objects by the rows of this service, seen from one stack."""
 
@@ -77,7 +72,7 @@ class Owners:
         if other.physical_id is None or other.physical_id not in ids:
             return False
         kind = self._stack_rows.type_of(other)
-        if kind is None or kind_of(kind) != kind_of(type_):
+        if kind is None or kind.kind != type_.kind:
             return False
         known = {type_.identity(physical_id, row.properties) for physical_id in ids}
         return kind.identity(other.physical_id, other.properties) in known

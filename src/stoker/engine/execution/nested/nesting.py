@@ -155,6 +155,7 @@ class Nesting:
                 batches=batches,
                 abandons=abandons or parent.abandons,
                 keep_objects=Releases(parent.keep_objects).below(name).paths,
+                change_imported=parent.changes_imported,
                 releases_imports=parent.releases_imports,
                 accepted=accepted_below(parent.request, name),
                 converge=parent.converges,

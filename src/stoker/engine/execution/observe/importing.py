@@ -12,6 +12,7 @@ resource of any stack. An operation commits the rows with its start. Called by
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ from stoker.engine.model.interfaces import ENDS_TURN
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.plans import Definitions, Releases, defined
 from stoker.engine.model.records import Action, Operation, Resource, Status
-from stoker.engine.planning.decision import row_columns
+from stoker.engine.planning.decision import implementation_of, row_columns
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.engine.planning.imports import (
     NO_IMPORTS,
@@ -37,7 +38,14 @@ from stoker.engine.planning.imports import (
 )
 from stoker.kernel.errors import UnavailableError, require_machine
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import Call, Claims, ManagedType, can, why_not_importable
+from stoker.schema.resource_type import (
+    Call,
+    Claims,
+    ManagedType,
+    ResourceType,
+    can,
+    why_not_importable,
+)
 from stoker.template.definition import Definition
 
 _MOST_REASONS = 5  # in the reason of a failed operation
@@ -49,6 +57,11 @@ class Imported(Struct, frozen=True):
     rows: tuple[Resource, ...] = ()
     before: tuple[Resource, ...] = ()  # rows of failed creates, which the imports complete
     unreported: Mapping[str, tuple[str, ...]] = {}  # by resource
+
+    @property
+    def ids(self) -> dict[str, str]:
+        """Return the id of each object by resource."""
+        return {row.name: str(row.physical_id) for row in self.rows}
 
     def undo(self, stack_rows: StackRows) -> None:
         """Remove the rows from memory."""
@@ -188,6 +201,11 @@ class _Import:
     async def _compared(self, rows: Mapping[str, Resource], *, changes: bool) -> Imported:
         """Return the rows with the attributes and properties of their objects."""
         definitions = await self._definitions(rows)
+        # With their types, so that two resources do not import one object.
+        self._stack_rows.restore(
+            replace(row, implementation=implementation_of(definitions[name]))
+            for name, row in rows.items()
+        )
         await self._require_ownerless(rows, definitions)
         # Properties may refer to attributes of other imported objects.
         self._stack_rows.restore(await self._with_attributes(rows, definitions))
@@ -223,8 +241,10 @@ class _Import:
                 self._faults.add(name, f"{definition.type_name} {why_not}")
             elif definition.external_id is not None:
                 self._faults.add(name, f"{name} has an external id, and would be imported as well")
-            elif is_strange(self._ids[name]):
-                self._faults.add(name, f'"{self._ids[name]}" is not the id of an object')
+            elif is_strange(self._ids[name]) or not _fits(definition.type, self._ids[name]):
+                form = definition.type.id_form
+                advice = f"it is written {form}" if form else None
+                self._faults.add(name, f'"{self._ids[name]}" is not the id of an object', advice)
         self._faults.require_none()
         return found
 
@@ -323,6 +343,10 @@ class _Import:
         answers = await asyncio.gather(*(answer(name, row) for name, row in rows.items()))
         self._faults.require_none()
         return dict(zip(rows, answers, strict=True))
+
+
+def _fits(type_: ResourceType, physical_id: str) -> bool:
+    return not type_.id_pattern or re.fullmatch(type_.id_pattern, physical_id) is not None
 
 
 def _managed(definition: Definition) -> ManagedType:

@@ -107,10 +107,11 @@ class RemoveStep:
 
     async def _complete(self, run: ResourceRun) -> None:
         """Drop the row in the transaction of its event, unless a hook follows."""
-        released = self._operation.releases(run.row) and run.row.physical_id is not None
-        reason = (
-            f"released {run.row.physical_id}; its object stays" if released else "state changed"
-        )
+        type_ = self._session.type_of(run.row)
+        has_object = is_nested(run.row) or (type_ is not None and type_.service is not None)
+        reason = "state changed"
+        if self._operation.releases(run.row) and has_object and run.row.physical_id is not None:
+            reason = f"released {run.row.physical_id}; its object stays"
         event = run.transition(Action.DELETE, Status.COMPLETE, reason)
         paused = await self._context.hooks.reach(run, "post-delete")
         if not paused:

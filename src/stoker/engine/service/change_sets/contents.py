@@ -38,7 +38,8 @@ async def of_create(
 
     Raises DiagnosticError for imports that are impossible.
     """
-    imported = await require_objects(ports, stack, stack_input, evaluation, request, is_new=True)
+    found = await require_objects(ports, stack, stack_input, evaluation, request, is_new=True)
+    imported = found.ids
 
     def made() -> ChangeSet:
         parameters = stack_view(stack, evaluation).parameters

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller, StackQuery, StackRequest
@@ -20,6 +22,7 @@ from stoker.engine.service.stack_access.presenters import (
 )
 from stoker.kernel.graph import reverse
 from stoker.kernel.values import replace
+from stoker.schema.quotas import Quota
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -36,9 +39,12 @@ async def preview_create(
     if (most := most_stacks(ports.limits, caller)) is not None:
         require_room(await ports.store.count_stacks(caller.project_id, StackQuery()), most)
 
-    imported = await require_objects(ports, stack, new.input, evaluation, request, is_new=True)
-    use = await ports.workers.compute(lambda: use_of_create(evaluation)) if quotas else {}
-    counted = await quotas_of(ports, stack, use)
+    found = await require_objects(ports, stack, new.input, evaluation, request, is_new=True)
+    imported = found.ids
+    counted: Sequence[Quota] = ()
+    if quotas:
+        use = await ports.workers.compute(lambda: use_of_create(evaluation, imported))
+        counted = await quotas_of(ports, stack, use)
 
     def view() -> CreatePlanView:
         outputs = tuple(evaluation.outputs(RecordedReferences()))
@@ -51,7 +57,9 @@ async def preview_create(
             for view in views
         ]
         made = of_create(new.input, evaluation) if fingerprint else None
-        return CreatePlanView(stack_view(stack, evaluation, outputs), views, made, counted)
+        return CreatePlanView(
+            stack_view(stack, evaluation, outputs), views, made, counted, found.unreported
+        )
 
     return await ports.workers.compute(view)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.nested.preview_tree import PreviewedStack, facts_amid
@@ -39,10 +39,15 @@ async def quotas_of(ports: Ports, stack: Stack, use: QuotaKeys) -> Sequence[Quot
         return ()
 
 
-def use_of_create(evaluation: Evaluation) -> QuotaKeys:
-    """Return the use of all resources of a stack and of its nested ones."""
+def use_of_create(evaluation: Evaluation, imported: Collection[str] = ()) -> QuotaKeys:
+    """Return the use of all resources of a stack and of its nested ones.
+
+    Those in ``imported`` have objects already.
+    """
     use: Counter[str] = Counter()
-    for analysis in evaluation.analyses.values():
+    for name, analysis in evaluation.analyses.items():
+        if name in imported:
+            continue
         definition = analysis.definition
         if definition is None or definition.external_id is not None:
             continue

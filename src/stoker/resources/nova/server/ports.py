@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -23,9 +22,10 @@ from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import FLOATING_IPS, PORTS, SUBNETS
 from stoker.clouds.objects.security_groups import group_ids
+from stoker.clouds.objects.server_ports import is_for_server
 from stoker.kernel.errors import RequestError
 from stoker.resources.base.declare import records_in
-from stoker.resources.base.rest import MARKER, marker_text, rename_fields
+from stoker.resources.base.rest import marker_text, rename_fields
 from stoker.schema.quotas import FLAVOR
 from stoker.schema.resource_type import Call
 
@@ -35,7 +35,6 @@ EXTRA_FIELDS = {"qos_policy": "qos_policy_id"}  # Property of a port -> field, w
 _IDENTITY = ("network", "subnet", "fixed_ip", "port")
 # Key of the data under which Heat lists the ports that it created, as JSON.
 _LISTED = "internal_ports"
-_MADE = re.compile(r"-port-[0-9a-f]{8}$")
 
 
 class Nic(Struct, frozen=True):
@@ -181,8 +180,7 @@ def delete_own_ports(call: Call) -> None:
 
 def _is_made(port: Object) -> bool:
     """Return whether a port was created for this server, or for one that it replaced."""
-    is_marked = str(port.get("description", "")).startswith(MARKER)
-    return is_marked and _MADE.search(str(port.get("name", ""))) is not None
+    return is_for_server(port)
 
 
 def claim_ports(call: Call) -> None:
