@@ -166,6 +166,7 @@ ROWS: tuple[Row, ...] = (
     _r("GET", "/template_versions", 200, "template_versions"),
     _r("GET", "/template_versions/{version}/functions", 200, "template_functions"),
     _r("POST", "/validate", 200, "Description Parameters Environment", {"template": TEMPLATE}),
+    _r("GET", "/existing_template", 200, "template"),
     _r("GET", "/build_info", 200, "api engine"),
     _r("GET", "/services", 200, "services"),
     _r("GET", "/software_configs", 200, "software_configs"),
