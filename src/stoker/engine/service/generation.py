@@ -78,8 +78,6 @@ def written(
     taken = {(each.type_name, each.id) for each in owned}
     free = [each for each in objects if (each.type_name, each.id) not in taken]
     chosen = _chosen(free, owned, roots) if roots else free
-    if not chosen:
-        raise NotFoundError("the project has no objects outside of stacks")
     if len(chosen) > MOST_IMPORTS:
         raise LimitExceededError(
             f"{len(chosen)} objects are more than a template imports, {MOST_IMPORTS}; name some of"
