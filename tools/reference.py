@@ -149,8 +149,8 @@ def found_again_page() -> str:
 _IMPORTS = """# Imports of existing objects
 
 Written by `python -m tools.reference`. [How to import](../guide/howto/import.md) shows an example.
-The id is the one that the service gives the object, unless the table shows its form. Capital
-letters stand for ids or names. Properties that a service does not report are not compared; the
+The id is the one that the service gives the object, unless the table shows its form, with
+capital letters as placeholders. Properties that a service does not report are not compared; the
 plan lists them.
 
 | type | id |

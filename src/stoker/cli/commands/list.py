@@ -28,7 +28,7 @@ from stoker.cli.stack_table import print_stacks
     multiple=True,
     metavar="PATTERN",
     shell_complete=completing.stacks,
-    help="Stacks with this name, in which * stands for any characters; repeatable.",
+    help="Stacks with this name; * matches any characters; repeatable.",
 )
 @click.option(
     "--status",
@@ -37,7 +37,7 @@ from stoker.cli.stack_table import print_stacks
     help="Stacks in this state, as FAILED or CREATE_COMPLETE; repeatable.",
 )
 @click.option("--tag", "tags", multiple=True, help="Stacks with this tag; repeated, with all.")
-@click.option("-n", "--limit", type=click.IntRange(1), help="At most so many stacks.")
+@click.option("-n", "--limit", type=click.IntRange(1), help="Maximum number of stacks.")
 @click.option("--after", metavar="ID", help="Only stacks that follow this one in the list.")
 @shared.as_json
 @shared.service

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import asdict
 
 from stoker.cli.arguments import options as shared
 from stoker.cli.arguments.naming import the_stack
@@ -91,7 +92,7 @@ def command(
             "stack": saved.stack_name,
             "action": saved.action,
             "changes": [change.as_data() for change in plan.changes],
-            "quotas": [quota.as_data() for quota in plan.quotas],
+            "quotas": [asdict(quota) for quota in plan.quotas],
             "warnings": plan.warnings,
         }
         print_json(data)

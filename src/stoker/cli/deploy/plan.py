@@ -11,8 +11,9 @@ from msgspec import Struct
 
 from stoker.cli.client.client import Client, parsed
 from stoker.cli.client.stacks import ORCHESTRATION, Stack
-from stoker.cli.deploy.quotas import Quota, quotas_in, warnings_in
+from stoker.cli.deploy.quotas import quotas_in, warnings_in
 from stoker.cli.differences import difference, short
+from stoker.schema.quotas import Quota
 
 UPDATED, REPLACED, DELETED = "updated", "replaced", "deleted"
 MOVED, IMPORTED, RELEASED = "moved", "imported", "released"

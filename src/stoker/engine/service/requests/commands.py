@@ -315,7 +315,6 @@ def _creation(request: StackRequest, *, disable_rollback: bool) -> ChangeRequest
         rollback=not disable_rollback and not deletes,
         deletes=deletes,
         import_objects=request.import_objects,
-        change_imported=request.change_imported,
     )
 
 
