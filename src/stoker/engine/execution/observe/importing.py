@@ -128,9 +128,10 @@ async def give_up_contested(session: Session, operation: Operation) -> str | Non
     """
     owners, contested, reasons = Owners(session), [], []
     for row in session.current.values():
-        is_new = row.action is Action.ADOPT and row.updated_at >= operation.created_at
+        if row.action is not Action.ADOPT or row.updated_at < operation.created_at:
+            continue
         type_ = session.type_of(row)
-        if not (row.is_imported and is_new and isinstance(type_, ManagedType)):
+        if not row.is_imported or not isinstance(type_, ManagedType):
             continue
         holder = await owners.holder(row, type_, (str(row.physical_id),))
         if holder is not None:
