@@ -23,6 +23,9 @@ texts = LazyModule("psycopg.types.string")
 
 # Those of the writer, the readers and the lock, and some for commands of a service.
 CONNECTIONS = 10
+# Seconds until a connection is replaced. The buffers of a connection grow to the largest row or
+# statement that it has carried, and never shrink.
+_LIFETIME = 300
 OLDEST = 14  # the first release with all features that are used
 _CONNECT = {
     "connect_timeout": 5,
@@ -52,6 +55,7 @@ def options(url: sa.URL) -> dict[str, Any]:
         "pool_size": CONNECTIONS,
         "max_overflow": 0,
         "pool_timeout": 10,
+        "pool_recycle": _LIFETIME,
         "connect_args": {k: value for k, value in arguments.items() if k not in url.query},
     }
 
