@@ -5,6 +5,7 @@ import pytest
 
 from localcloud.core.cloud import Cloud
 from localcloud.image.model.images import Images
+from localcloud.image.model.rootfs_cache import RootfsCache
 from localcloud.image.service import ImageService
 from localcloud.process.app import CloudApp
 
@@ -277,3 +278,11 @@ async def test_versions_schemas_stores_and_usage_are_shown(api: Any, upload: Any
     usage = (await api("GET", "/info/usage")).json()["usage"]
     assert usage["image_count_total"]["usage"] == 1
     assert usage["image_size_total"]["usage"] == 1
+
+
+async def test_administrator_gives_built_in_image_further_names(cloud: Cloud, api: Any) -> None:
+    body = {"name": "ours", "id": "0d1f8ab2-7d4c-4a51-8c09-5b4a7f7c5f10", "stoker:kind": "host"}
+    assert (await api("POST", "/images", body)).status_code == 403
+    made = (await api("POST", "/images", body, token="admin")).json()
+    assert (made["id"], made["status"], made["visibility"]) == (body["id"], "active", "public")
+    assert await cloud.one(RootfsCache).root(made["id"]) is None

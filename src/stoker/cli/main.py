@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, str] = {
     "serve": "Run the service, and by default a local cloud.",
     "deploy": "Create or update a stack from a template, and show its progress.",
     "plan": "Show what a deployment would change.",
+    "rehearse": "Try a deployment in a local cloud that is removed afterwards.",
     "import": "Make existing objects resources of a stack.",
     "generate": "Write a template of existing objects.",
     "forget": "Remove resources from a stack, and keep their objects.",

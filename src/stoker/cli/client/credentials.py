@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 else:
     yaml = LazyModule("yaml")
 
-CLOUD = "stoker"  # cloud in the ``clouds.yaml`` of a data directory
+# clouds in the ``clouds.yaml`` of a data directory
+CLOUD, ADMINISTRATOR = "stoker", "stoker-admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +76,10 @@ def in_environment(environment: Mapping[str, str]) -> Credentials | None:
     return replace(found, source="OS_AUTH_URL")
 
 
-def in_data_dir(data_dir: Path) -> Credentials | None:
+def in_data_dir(data_dir: Path, cloud: str = CLOUD) -> Credentials | None:
     """Return the credentials in the ``clouds.yaml`` of a data directory, or None."""
     path = data_dir / "clouds.yaml"
-    return _in_file(path, CLOUD) if path.is_file() else None
+    return _in_file(path, cloud) if path.is_file() else None
 
 
 def _named_cloud(name: str, environment: Mapping[str, str]) -> Credentials:

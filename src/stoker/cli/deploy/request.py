@@ -131,6 +131,10 @@ class DeployRequest(Struct, frozen=True):
         """Return the HTTP method of an update."""
         return "PATCH" if self.existing else "PUT"
 
+    def declared_parameters(self) -> list[str]:
+        """Return the names of the template's parameters."""
+        return declared_parameters(self.sent.template)
+
     def create_body(self) -> dict[str, Any]:
         """Return the body for a new stack. Raises :class:`InputError` if resources are moved."""
         if self.moves:

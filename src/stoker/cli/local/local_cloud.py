@@ -35,12 +35,13 @@ class LocalCloud:
         services: Mapping[str, str],
         *,
         without_isolation: bool = False,
+        log: int | None = None,
     ) -> None:
         """Start the process with the listener; it is not ready yet.
 
         ``services`` are the URLs of additional services in its catalog, by type.
         ``without_isolation`` permits user data to run on this machine if servers cannot be
-        isolated.
+        isolated. ``log`` is a descriptor for its messages, by default that of this process.
         """
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
@@ -54,6 +55,7 @@ class LocalCloud:
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=log,
             start_new_session=True,
             pass_fds=(listener.fileno(),),
         )

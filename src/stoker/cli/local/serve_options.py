@@ -45,6 +45,8 @@ class ServeOptions(Struct, frozen=True):
     engines: int = 0  # Additional engine processes; with 0, this process drives the stacks.
     part: ProcessRole = ProcessRole.WHOLE
     parent: int | None = None  # Exit when this process exits.
+    # No request from before this time is in progress in the cloud, which another process runs.
+    cloud_since: float | None = None
     database: str | None = None  # URL; None for the one in configuration files
     config: ConfigFiles = NO_FILES
 

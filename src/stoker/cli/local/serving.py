@@ -163,7 +163,7 @@ async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIter
         try:
             if conf.opentelemetry.endpoint:
                 closing.enter_context(tracing.traced(conf.opentelemetry))
-            cloud_since = cloud.started_at if cloud is not None else 0.0
+            cloud_since = cloud.started_at if cloud is not None else options.cloud_since or 0.0
             app = await closing.enter_async_context(open_app(conf, cloud_since, options.part))
         except (ValueError, OSError, SQLAlchemyError, DiagnosticError) as error:
             raise _unusable(error) from None

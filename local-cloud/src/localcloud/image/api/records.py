@@ -11,7 +11,7 @@ from localcloud.image.api.attributes import TAG_LIMIT, authorize, checked, image
 from localcloud.image.api.listing import image_list
 from localcloud.image.api.patch import changes, read_patch
 from localcloud.image.jobs import IMPORT_METHODS
-from localcloud.image.model.images import Images
+from localcloud.image.model.images import HOST_KIND, Images, built_in
 from localcloud.image.model.presentation import STORE, shown
 from localcloud.web.http import (
     ConflictError,
@@ -51,6 +51,9 @@ class ImageRecords:
 
     async def _create(self, request: Request) -> Response:
         who, body = context(request), await read_json(request)
+        is_host = who.is_admin and HOST_KIND.items() <= body.items()
+        if is_host:
+            body = {key: body[key] for key in body if key not in HOST_KIND}
         attributes, properties = split(body)
         authorize(who, attributes, None)
         if "tags" in attributes:
@@ -60,6 +63,8 @@ class ImageRecords:
         image = self._images.record(
             **{"owner": who.project_id, "name": None, **attributes, "properties": properties}
         )
+        if is_host:
+            image = built_in(image)
         self._images.add(image)
         headers = {
             "Location": f"{self._url}/v2/images/{image['id']}",

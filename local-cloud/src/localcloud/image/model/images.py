@@ -69,9 +69,7 @@ class Images:
             return
         # These images are created only once. A user who deletes them does not get them again.
         for name in (*self._cloud.settings.image_names, HOST_IMAGE):
-            image = self.record(None, name, visibility="public", properties=HOST_KIND)
-            formats = {"container_format": "bare", "disk_format": "raw"}
-            self.records.put({**image, **formats, "status": "active", "size": 0})
+            self.records.put(built_in(self.record(None, name)))
 
     def record(self, owner: str | None, name: str | None, **fields: Any) -> Document:
         """Return a new image without data as a document, which the caller puts."""
@@ -251,6 +249,13 @@ class Images:
 
     def _is_host(self, image: Document) -> bool:
         return bool(image["properties"].get("stoker:kind") == "host" and image["owner"] is None)
+
+
+def built_in(image: Document) -> Document:
+    """Return a new image as a further name of the built-in one, for all projects."""
+    formats = {"container_format": "bare", "disk_format": "raw"}
+    fields = {"owner": None, "visibility": "public", "status": "active", "size": 0}
+    return {**image, **formats, **fields, "properties": {**image["properties"], **HOST_KIND}}
 
 
 def _check_room(directory: Path, size: int, piece: int, limit: int) -> None:

@@ -1,0 +1,1 @@
+"""Rehearses an operation in a local cloud that is removed afterwards."""
