@@ -53,7 +53,6 @@ def test_disabled_resource_is_not_moved() -> None:
         ({"moved_from": ["old"]}, ("moved_from",), None),
         ({"moved_from": {"get_param": "p"}}, ("moved_from",), None),
         ({"moved_from": ""}, ("moved_from",), None),
-        ({"moved_from": "other/old"}, ("moved_from",), None),
         ({"import": 5}, ("import",), None),
         ({"import": "id", "moved_from": "old"}, ("import",), None),
     ],

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from tests.isolation.people import Person
-from tests.rest.scene import EMPTY, TEMPLATE, Scene
+from tests.rest.scene import EMPTY, TEMPLATE, Scene, one_value
 
 STACK = "/stacks/{stack_name}/{stack_id}"
 RESOURCE = STACK + "/resources/{resource_name}"
@@ -23,6 +23,18 @@ POST_BELOW = READ_BELOW[:4]
 LOOKUPS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 NEW = {"stack_name": "{new_name}", "template": EMPTY}
 SAME = {"template": TEMPLATE, "tags": "tagged"}
+
+
+RENAME = {
+    "stacks": [{"stack_name": "{new_name}", "template": one_value("new")}],
+    "moves": {"/old": "/new"},
+}
+
+
+def _refactorable(scene: Scene) -> dict[str, str]:
+    name = _name(scene)["new_name"]
+    scene.member.create(name, one_value("old"))
+    return {"new_name": name}
 
 
 def _stack(scene: Scene) -> dict[str, str]:
@@ -167,6 +179,8 @@ ROWS: tuple[Row, ...] = (
     _r("GET", "/template_versions/{version}/functions", 200, "template_functions"),
     _r("POST", "/validate", 200, "Description Parameters Environment", {"template": TEMPLATE}),
     _r("GET", "/existing_template", 200, "template"),
+    _r("POST", "/stack_refactors/preview", 200, "refactor", RENAME, _refactorable, own=True),
+    _r("POST", "/stack_refactors", 200, "refactor", RENAME, _refactorable, own=True),
     _r("GET", "/build_info", 200, "api engine"),
     _r("GET", "/services", 200, "services"),
     _r("GET", "/software_configs", 200, "software_configs"),

@@ -29,6 +29,14 @@ TEMPLATE: dict[str, Any] = {
     },
 }
 EMPTY = {"heat_template_version": "2018-08-31", "resources": {}}
+
+
+def one_value(name: str) -> dict[str, Any]:
+    """A template with a value of that name."""
+    value = {"type": "OS::Heat::Value", "properties": {"value": "1"}}
+    return {**EMPTY, "resources": {name: value}}
+
+
 VERSION = "heat_template_version.2018-08-31"
 
 

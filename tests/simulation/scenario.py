@@ -37,9 +37,10 @@ class Request:
     """A request of a user, this many seconds after the start."""
 
     at: float
-    # ``create``, ``update``, ``delete``, ``abandon``, ``adopt``, ``suspend``, ``resume``,
-    # ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``; ``restore`` or
-    # ``drop`` of the oldest snapshot; ``show``, which makes a change set, and ``execute`` of that.
+    # ``create``, ``update``, ``refactor``, ``delete``, ``abandon``, ``adopt``, ``suspend``,
+    # ``resume``, ``check``, ``cancel_update``, ``cancel_without_rollback``, ``snapshot``;
+    # ``restore`` or ``drop`` of the oldest snapshot; ``show``, which makes a change set, and
+    # ``execute`` of that.
     action: str
     template: dict[str, Any] | None = None
     rollback: bool = False
@@ -57,6 +58,7 @@ class Request:
     exports: Mapping[str, str] = field(default_factory=dict)
     deletes: bool = False  # whether a failed create deletes the stack
     releases: tuple[str, ...] = ()  # removed resources whose objects stay
+    moves: Mapping[str, str] = field(default_factory=dict)  # new paths by old, of a refactor
 
     @property
     def document(self) -> dict[str, Any] | None:

@@ -48,6 +48,10 @@ def _update(template: dict[str, Any], **more: Any) -> Request:
     return Request(1.0, "update", template, **{"rests": True, **more})
 
 
+def _refactor(template: dict[str, Any], moves: Mapping[str, str]) -> Request:
+    return Request(1.0, "refactor", template, rests=True, moves=moves)
+
+
 _DELETE = Request(1.0, "delete", rests=True)
 
 
@@ -218,6 +222,14 @@ _DISKS = _template(
     },
 )
 
+_IN_GROUP = _template(
+    c=_thing(uses={"get_attr": ["group", "resource.0"]}),
+    group={
+        "type": "OS::Heat::ResourceGroup",
+        "properties": {"count": 1, "resource_def": _thing(value="x")},
+    },
+)
+
 # By name.
 STORIES: Mapping[str, Scenario] = {
     "create": _told(_create(_BASE), ends="create:ok"),
@@ -375,6 +387,17 @@ STORIES: Mapping[str, Scenario] = {
         ),
         _DELETE,
         ends="create:ok update:bad rollback:ok delete:ok",
+    ),
+    "refactors": _told(
+        _create(_template(a=_thing(value="x"), c=_thing(uses=_uses("a")))),
+        _refactor(_IN_GROUP, {"/a": "/group/0"}),
+        _update(_with(_IN_GROUP, d=_thing(value="d"))),
+        _refactor(
+            _template(a=_thing(value="x"), c=_thing(uses=_uses("a")), d=_thing(value="d")),
+            {"/group/0": "/a"},
+        ),
+        _DELETE,
+        ends="create:ok update:ok update:ok update:ok delete:ok",
     ),
     "imports": _told(
         _create(_template(a=_thing(value="x"))),

@@ -17,6 +17,7 @@ from stoker.engine.execution.calls.hooks import hook_of
 from stoker.engine.model.interfaces import StoreError
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, Operation, Resource
+from stoker.engine.model.refactors import RefactorRequest
 from stoker.engine.model.requests import Caller, EventQuery, StackRequest
 from stoker.engine.model.stack_records.client_tokens import ClientToken
 from stoker.engine.model.stack_records.watches import Datum
@@ -30,6 +31,7 @@ from tests.simulation.scenario import FILES, METRIC, NAMESPACE, Request, Scenari
 from tests.simulation.world import CALLER, START, EngineLife, World
 
 MOST_TRIES = 400
+_RECORDED_AS = {"abandon": "DELETE", "refactor": "UPDATE"}  # actions of operations
 CHANGE_SET = "changes"
 
 
@@ -222,7 +224,7 @@ class Users:
         A new operation may also be that of the request before, from an engine that returned: twice
         accepted.
         """
-        action = "DELETE" if request.action == "abandon" else request.action.upper()
+        action = _RECORDED_AS.get(request.action, request.action.upper())
         return any(
             op.action == action
             and (request.template is None or self._template_of(op) in (request.document, None))
@@ -272,6 +274,9 @@ class Users:
         match request.action:
             case "update":
                 await engine.operations.update(caller, address, _body(request))
+            case "refactor":
+                refactor = RefactorRequest((_body(request),), request.moves)
+                await engine.service.refactors.execute(caller, refactor)
             case "delete":
                 await engine.operations.delete(caller, address)
             case "show":

@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "rehearse": "Try a deployment in a local cloud that is removed afterwards.",
     "import": "Make existing objects resources of a stack.",
     "generate": "Write a template of existing objects.",
+    "refactor": "Move resources between stacks, or into nested stacks and out of them.",
     "forget": "Remove resources from a stack, and keep their objects.",
     "drift": "Show what others have changed of a stack's objects, and repair it.",
     "cancel": "Stop the create or update of a stack.",

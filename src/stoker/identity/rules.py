@@ -54,9 +54,9 @@ _WRITES = (
     "software_configs:delete", "software_deployments:create", "software_deployments:delete",
     "software_deployments:update", "stacks:abandon", "stacks:create", "stacks:delete",
     "stacks:delete_snapshot", "stacks:export", "stacks:preview", "stacks:preview_delete",
-    "stacks:preview_update", "stacks:preview_update_patch", "stacks:restore_snapshot",
-    "stacks:snapshot", "stacks:update", "stacks:update_no_change", "stacks:update_patch",
-    "stacks:validate_template",
+    "stacks:preview_refactor", "stacks:preview_update", "stacks:preview_update_patch",
+    "stacks:refactor", "stacks:restore_snapshot", "stacks:snapshot", "stacks:update",
+    "stacks:update_no_change", "stacks:update_patch", "stacks:validate_template",
 )  # fmt: skip
 _CLOUDFORMATION_READS = (
     "DescribeAccountLimits", "DescribeChangeSet", "DescribeStackDriftDetectionStatus",

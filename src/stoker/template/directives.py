@@ -5,8 +5,10 @@
         type: OS::Nova::Server
         metadata: {stoker: {moved_from: jump_server}}
 
-``moved_from`` is the earlier name of the resource, and ``import`` the id of an existing object that
-becomes part of the stack. The resource itself never sees them: its metadata is the rest.
+``moved_from`` is the earlier name of the resource, or its path if it was in another stack:
+``STACK/NAME``, or ``/NAME`` in a nested template for a resource of the root stack. ``import`` is
+the id of an existing object that becomes part of the stack. The resource itself never sees them:
+its metadata is the rest.
 Tested by tests/language/test_directives.py, tests/moves and tests/imports.
 """
 
@@ -62,9 +64,6 @@ def directive_diagnostics(metadata: Any, path: Path) -> Iterator[Diagnostic]:
             yield Diagnostic("bad-directive", message, (*path, KEY, name), suggestion=near)
     if MOVED_FROM in found and moved_from(metadata) is None:
         message = f"{MOVED_FROM} is the earlier name of the resource, as text without functions"
-        yield Diagnostic("bad-directive", message, (*path, KEY, MOVED_FROM))
-    elif "/" in (moved_from(metadata) or ""):
-        message = f"{MOVED_FROM} names a resource of the same stack, and none of another one"
         yield Diagnostic("bad-directive", message, (*path, KEY, MOVED_FROM))
     if not isinstance(import_id(metadata), str | Mapping | None):
         message = f"{IMPORT} is the id of an existing object, as text"

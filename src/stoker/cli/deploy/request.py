@@ -257,7 +257,7 @@ class DeployArguments(Struct, frozen=True):
         if self.existing:
             _require_declared(values, sent)
         return DeployRequest(
-            self.name or _name_of(self.template),
+            self.name or name_of_template(self.template),
             sent,
             values,
             self.converge,
@@ -298,7 +298,7 @@ def stack_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     return decorated
 
 
-def _name_of(template: Location) -> str:
+def name_of_template(template: Location) -> str:
     """Return the name of a stack from its template's file name."""
     if template == STDIN:
         raise InputError("a template from standard input has no name; give the stack a --name")

@@ -186,6 +186,16 @@ class Stack(PublicRecord, frozen=True):
         return replace(self, fencing_token=self.fencing_token + 1)
 
 
+class StackRevision(PublicRecord, frozen=True):
+    """New columns of a stack that no engine drives.
+
+    It raises the fencing token, so that no engine continues with rows in its memory. The change
+    needs a guard: the stack has the fencing token of ``stack``, and no open operation.
+    """
+
+    stack: Stack
+
+
 def is_walked(stack: Stack, action: Action) -> bool:
     """Return whether a suspend or resume would change nothing."""
     rest = action in (Action.SUSPEND, Action.RESUME)
@@ -414,7 +424,8 @@ class Resource(Record, frozen=True):
     # (:mod:`stoker.engine.execution.calls.hooks`).
     hook: Mapping[str, Any] = field(default_factory=dict)
     # Of a replacement: the previous ``object``, the ``reason`` of the decision, and the properties
-    # in ``forcing`` that required it. Of an imported object: ``imported``.
+    # in ``forcing`` that required it. Of an imported object: ``imported``. Of a resource that was
+    # moved here from another stack: ``stack``, the name of the stack that created it.
     origin: Mapping[str, Any] = field(default_factory=dict)
     # Names before it was moved, the first one first, each with the last input that had it.
     former_names: Mapping[str, str] = field(default_factory=dict)
@@ -430,6 +441,10 @@ class Resource(Record, frozen=True):
     def first_name(self) -> str:
         """Return the name at its creation; the name of its object contains it."""
         return next(iter(self.former_names), self.name)
+
+    def first_stack(self, own: str) -> str:
+        """Return the name of the stack at its creation; ``own`` is that of its present stack."""
+        return str(self.origin.get("stack", own))
 
 
 def is_nested(row: Resource) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.engine.execution.observe.preparation import read_attributes
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.records import Resource
 from stoker.engine.model.stack_records.exports import Export
 from stoker.engine.planning.facts import RecordedFacts
@@ -12,34 +12,34 @@ from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
 
-async def exported(session: Session, desired: Evaluation) -> tuple[Export, ...] | None:
+async def exported(stack_rows: StackRows, desired: Evaluation) -> tuple[Export, ...] | None:
     """Return the exports of the desired state; None if nothing has to be written.
 
     Raises ValidationError for a name that another stack exports, and for a changed value that
     other stacks use.
     """
-    stack = session.stack
+    stack = stack_rows.stack
     if stack.parent_id is not None:
         return None
     if not any(body.export is not None for body in desired.template.outputs.values()):
         # A stack that has succeeded before may have exports, which are removed now.
         return None if stack.good_input_id is None else ()
-    facts = RecordedFacts(session.current, session.reference_of)
-    outputs = await session.ports.workers.compute(lambda: desired.outputs(facts))
+    facts = RecordedFacts(stack_rows.current, stack_rows.reference_of)
+    outputs = await stack_rows.ports.workers.compute(lambda: desired.outputs(facts))
     found = tuple(
         Export(stack.project_id, output.export, stack.id, stack.name, output.value)
         for output in outputs
         if output.export is not None
     )
-    await _require_unchanged(session, found)
+    await _require_unchanged(stack_rows, found)
     return found
 
 
-async def _require_unchanged(session: Session, found: tuple[Export, ...]) -> None:
-    store, project_id = session.ports.store, session.stack.project_id
+async def _require_unchanged(stack_rows: StackRows, found: tuple[Export, ...]) -> None:
+    store, project_id = stack_rows.ports.store, stack_rows.stack.project_id
     before = {each.name: each for each in await store.exports(project_id, [e.name for e in found])}
     for other in before.values():
-        if other.stack_id != session.stack.id:
+        if other.stack_id != stack_rows.stack.id:
             raise ValidationError(
                 f"Export with name {other.name} is already exported by stack {other.stack_name}"
             )

@@ -20,6 +20,7 @@ from stoker.engine.model.records import (
     OperationStatus,
     Resource,
     Stack,
+    StackRevision,
     StoredSignal,
 )
 from stoker.engine.model.stack_records.change_sets import (
@@ -436,6 +437,7 @@ _OF_WATCH = (watches.c.resource_id, measurements.c.resource_id)
 RECORDS: Mapping[type[Struct], RecordTable] = {
     Input: RecordTable(inputs),
     Stack: RecordTable(stacks, "id", keep=("fencing_token",)),
+    StackRevision: RecordTable(stacks, "id"),
     Operation: RecordTable(operations, "id"),
     Resource: RecordTable(
         resources, "id", dropped=(resources.c.id, signals.c.resource_id, *_OF_WATCH)

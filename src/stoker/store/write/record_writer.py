@@ -17,7 +17,7 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.records import Event, Input, Message, Stack
+from stoker.engine.model.records import Event, Input, Message, Stack, StackRevision
 from stoker.engine.model.stack_records.change_sets import ChangeSetExecution
 from stoker.engine.model.stack_records.exports import Exports
 from stoker.engine.model.storage.changes import AnyRecord, Change
@@ -35,8 +35,19 @@ Puts = Mapping[type[AnyRecord], Sequence[Any]]  # records by their kind
 WRITTEN_LAST = frozenset({Event, Message})
 _ORDER = {kind: position for position, kind in enumerate(RECORDS)}
 # Kinds whose records are more than one row of one table.
+_REVISIONS = Insert(RECORDS[StackRevision].table, "id")
+
+
+def _put_revisions(
+    connection: sa.Connection, revisions: Sequence[StackRevision], cipher: Cipher
+) -> None:
+    stacks = sorted((each.stack for each in revisions), key=lambda stack: stack.id)
+    _REVISIONS.execute(connection, [to_row(stack.acquired, cipher) for stack in stacks])
+
+
 _OWN_WAY: Mapping[type[Struct], Callable[[sa.Connection, Sequence[Any], Cipher], None]] = {
     Input: put_inputs,
+    StackRevision: _put_revisions,
     Exports: put_exports,
     ChangeSetExecution: put_executions,
 }

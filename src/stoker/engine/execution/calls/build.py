@@ -49,9 +49,7 @@ def build_call(
         name=row.name,
         resource_id=row.id,
         token=row.token,
-        physical_name=physical_name(
-            stack.name, row.first_name, row.token, type_.physical_name_limit
-        ),
+        physical_name=name_of_object(stack.name, row, type_.physical_name_limit),
         properties=row.properties if properties is None else properties,
         started_at=stack_rows.started_at(row, now),
         now=now,
@@ -134,6 +132,11 @@ def _signals(stack_rows: StackRows) -> Mapping[str, Any]:
     return found
 
 
+def name_of_object(stack: str, row: Resource, limit: int) -> str:
+    """Return the name of the object of a row in a stack, as it was when it was created."""
+    return physical_name(row.first_stack(stack), row.first_name, row.token, limit)
+
+
 def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
     """Return ``stack-resource-token``, shortened to the limit.
 
@@ -152,9 +155,7 @@ def physical_name(stack: str, resource: str, token: str, limit: int) -> str:
 def address_of_nested(stack_rows: StackRows, row: Resource, child_id: str) -> StackAddress:
     """Return the address of the future nested stack of a row."""
     own = stack_rows.stack
-    return StackAddress(
-        own.project_id, physical_name(own.name, row.first_name, row.token, 255), child_id
-    )
+    return StackAddress(own.project_id, name_of_object(own.name, row, 255), child_id)
 
 
 def lookups_of(type_: ResourceType, properties: Mapping[str, Any]) -> list[NameLookup]:

@@ -21,7 +21,7 @@ from stoker.engine.execution.nested.desired import (
 from stoker.engine.execution.nested.ends import NestedEnds, NestedFailedError
 from stoker.engine.execution.nested.settled import is_settled
 from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
-from stoker.engine.execution.session import Session
+from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
 from stoker.engine.model.plans import Releases
 from stoker.engine.model.records import (
@@ -188,8 +188,8 @@ class Nesting:
         adopted: Adopted | None,
     ) -> str:
         """Record the nested stack with its operation, and return the id of the operation."""
-        session, own, row = self._session, self._session.stack, run.row
-        now, action = session.ports.clock.now(), Action.CREATE
+        session, row = self._session, run.row
+        action = Action.CREATE
         stack_input = await self._input(child_id, definition, nested)
         if adopted is not None:
             action, stack_input = (
@@ -198,31 +198,11 @@ class Nesting:
             )
         operation = self._operation(child_id, action, stack_input.id, nested)
         operation = _restoring(operation, self._parent, row)
-        child = Stack(
-            id=child_id,
-            project_id=own.project_id,
-            name=address_of_nested(session, row, child_id).name,
-            action=Action.INIT,
-            status=Status.COMPLETE,
-            reason="",
-            created_at=now,
-            input_id=stack_input.id,
-            user_id=own.user_id,
-            user_name=own.user_name,
-            credentials=own.credentials,
-            user_project_id=own.user_project_id,
-            timeout_mins=own.timeout_mins,
-            # The parent's rollback also rolls back its nested stacks.
-            disable_rollback=True,
-            tags=own.tags,
-            parent_id=own.id,
-            parent_resource=row.name,
-            parent_resource_id=row.id,
-            root_id=own.root_id or own.id,
-            depth=own.depth + 1,
-        )
         child, event = session.transitions.stack_to(
-            child, action, Status.IN_PROGRESS, f"Stack {action} started"
+            nested_stack(session, row, child_id, stack_input.id),
+            action,
+            Status.IN_PROGRESS,
+            f"Stack {action} started",
         )
         data = row.data if nested.data is None else nested.data
         run.row = replace(row, nested_id=child_id, physical_id=child_id, data=data)
@@ -248,6 +228,34 @@ class Nesting:
             resources=[run.row], inputs=[stack_input], operations=[operation]
         )
         return operation.id
+
+
+def nested_stack(stack_rows: StackRows, row: Resource, child_id: str, input_id: str) -> Stack:
+    """Return the new nested stack of a row, without an action."""
+    own = stack_rows.stack
+    return Stack(
+        id=child_id,
+        project_id=own.project_id,
+        name=address_of_nested(stack_rows, row, child_id).name,
+        action=Action.INIT,
+        status=Status.COMPLETE,
+        reason="",
+        created_at=stack_rows.ports.clock.now(),
+        input_id=input_id,
+        user_id=own.user_id,
+        user_name=own.user_name,
+        credentials=own.credentials,
+        user_project_id=own.user_project_id,
+        timeout_mins=own.timeout_mins,
+        # The parent's rollback also rolls back its nested stacks.
+        disable_rollback=True,
+        tags=own.tags,
+        parent_id=own.id,
+        parent_resource=row.name,
+        parent_resource_id=row.id,
+        root_id=own.root_id or own.id,
+        depth=own.depth + 1,
+    )
 
 
 async def resize(

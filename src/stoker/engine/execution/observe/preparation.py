@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.calls.build import build_call
@@ -91,10 +91,17 @@ async def read_attributes(session: Session, rows: Iterable[Resource]) -> None:
     treats missing values as unknown.
     """
     with patient(session) as ask:
-        fresh = await asyncio.gather(*(_read(session, row, ask) for row in rows))
-    changed = [row for row in fresh if row is not None]
+        changed = await fresh_rows(session, rows, ask)
     if changed:
         await session.commit(resources=changed)
+
+
+async def fresh_rows(
+    stack_rows: StackRows, rows: Iterable[Resource], ask: Ask
+) -> Sequence[Resource]:
+    """Return the rows whose live objects have other attributes, with these attributes."""
+    fresh = await asyncio.gather(*(_read(stack_rows, row, ask) for row in rows))
+    return [row for row in fresh if row is not None]
 
 
 def is_readable(stack_rows: StackRows, row: Resource) -> bool:
@@ -105,17 +112,21 @@ def is_readable(stack_rows: StackRows, row: Resource) -> bool:
     return has_object and can(type_, Reads)
 
 
-async def _read(session: Session, row: Resource, ask: Ask) -> Resource | None:
+async def _read(stack_rows: StackRows, row: Resource, ask: Ask) -> Resource | None:
     """Return the row with fresh attributes, or None if they are the same."""
-    type_ = session.type_of(row)
-    if not isinstance(type_, ManagedType) or not can(type_, Reads) or not is_readable(session, row):
+    type_ = stack_rows.type_of(row)
+    if (
+        not isinstance(type_, ManagedType)
+        or not can(type_, Reads)
+        or not is_readable(stack_rows, row)
+    ):
         return None
     try:
         attributes = await ask(row, TypeCall(type_, type_.read, row.properties))
     except ENDS_TURN:
         raise
     except Exception as error:  # noqa: BLE001 - see read_attributes
-        reason = session.ports.faults.describe(_met(error))
+        reason = stack_rows.ports.faults.describe(_met(error))
         log.warning("attributes not read", resource=row.name, error=reason)
         return None
     new = replace(row, attributes={**row.attributes, **attributes})

@@ -8,7 +8,7 @@ row is dropped in the transaction of its last event, unless a hook follows the d
 
 from __future__ import annotations
 
-from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.build import name_of_object
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.create_recovery import find_lost
 from stoker.engine.execution.calls.ownership import Ownership
@@ -100,7 +100,7 @@ class RemoveStep:
             return
         assert can(type_, Snapshots)
         limit, own = type_.physical_name_limit, self._session.stack.name
-        name = f"{physical_name(own, row.first_name, row.token, limit)}-{int(began or 0)}"
+        name = f"{name_of_object(own, row, limit)}-{int(began or 0)}"
         facts = SnapshotFacts(name)
         await run.call(TypeCall(type_, type_.snapshot, row.properties, snapshot=facts))
         await run.record(data={**run.row.data, _SNAPSHOT_OF: began}, progress={})

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 
-from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.build import name_of_object
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.resource_run import ResourceRun
 from stoker.engine.execution.calls.type_caller import TypeCall
@@ -84,7 +84,7 @@ class SnapshotStep(VisitStep):
         session, type_ = self._session, self._session.type_of(row)
         calls = type_ is not None and not row.external and METHODS[self._action](type_) is not None
         limit = 255 if type_ is None else type_.physical_name_limit
-        name = physical_name(session.stack.name, row.first_name, row.token, limit)
+        name = name_of_object(session.stack.name, row, limit)
         return SnapshotPart(
             id=session.ports.ids.uuid(),
             snapshot_id=snapshot_id,

@@ -2,7 +2,8 @@
 
 A change is a list of records to put and of keys to drop. The store writes all of it or nothing.
 There are two kinds, by who may write them. A :class:`PublicChange` adds to a stack, no matter which
-engine owns it; its guards check inside the transaction that its conditions still hold. An
+engine owns it; its guards check inside the transaction that its conditions still hold. It writes
+rows of resources only with guards that no engine drives their stacks. An
 :class:`OwnerChange` is written only while the stack has the fencing token of the change, so that an
 engine that has lost the stack writes nothing more.
 
@@ -18,7 +19,8 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from stoker.engine.model.records import PublicRecord, Record
+from stoker.engine.model.records import PublicRecord, Record, Resource
+from stoker.engine.model.stack_records.exports import Exports
 from stoker.engine.model.storage.transaction import TransactionReader
 from stoker.schema.software import Deployment, SoftwareConfig
 
@@ -43,8 +45,8 @@ class PublicChange(Struct, frozen=True):
     """A change that anyone may write: requests, signals and their events."""
 
     stack_id: str  # empty for software of no stack
-    puts: Sequence[PublicRecord | Software] = ()
-    drops: Sequence[Key[PublicRecord | Software]] = ()
+    puts: Sequence[PublicRecord | Software | Resource | Exports] = ()
+    drops: Sequence[Key[PublicRecord | Software | Resource]] = ()
     guards: Sequence[Guard] = ()  # run in this order; the first error rejects the change
     # Ids of new stacks that this engine acquires in the same transaction.
     acquires: Sequence[str] = ()

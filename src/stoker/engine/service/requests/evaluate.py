@@ -22,6 +22,7 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.planning.presence import Presence
+from stoker.engine.service.refactors.pending import require_moved
 from stoker.engine.service.requests.feasibility import require_feasible
 from stoker.engine.service.requests.fetch import EvaluatedInput, judged, with_fetched
 from stoker.engine.service.requests.inputs import input_of, input_of_document
@@ -71,7 +72,7 @@ async def evaluated_new(
     old: Input | None = None,
 ) -> NewStack:
     """Evaluate a create. ``old`` is the input of another stack that this one replaces."""
-    name = _check_name(request.name)
+    name = check_name(request.name)
     stack = new_stack(ports, caller, name, request, stack_id)
     found = await evaluated(ports, stack, request, old)
     try:
@@ -159,6 +160,7 @@ async def _check(
     """Raise the errors that can be found before the request is recorded."""
     found.findings.raise_errors()
     require_types(ports.policy, caller, found.evaluation)
+    await require_moved(ports, stack, found.evaluation)
     present = Presence(earlier, request.moves, request.import_objects.keys())
     await require_feasible(ports, stack, found, present, adopts=adopts)
 
@@ -191,7 +193,8 @@ def description_of(evaluation: Evaluation) -> str:
     return str(evaluation.template.description or "No description")
 
 
-def _check_name(name: str | None) -> str:
+def check_name(name: str | None) -> str:
+    """Return the name of a new stack. Raises DiagnosticError for an impossible one."""
     if name is None:
         raise ValidationError("No stack name specified", BAD_REQUEST)
     if not STACK_NAME.fullmatch(name):

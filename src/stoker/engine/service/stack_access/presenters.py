@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.execution.calls.build import name_of_object
 from stoker.engine.execution.calls.hooks import hook_of, pause_reason
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import defined
@@ -105,7 +105,7 @@ def resource_view(
     """Return the view of a resource's row; ``note`` explains why its attributes may be old."""
     nested = None
     if row.nested_id is not None:
-        name = physical_name(stack.name, row.first_name, row.token, 255)
+        name = name_of_object(stack.name, row, 255)
         nested = StackAddress(stack.project_id, name, row.nested_id)
     action = Action.CHECK if _failed_check(stack, row) else row.action
     return ResourceView(

@@ -1,0 +1,1 @@
+"""Refactors: resources that move between stacks and keep their objects."""
