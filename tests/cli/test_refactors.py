@@ -9,7 +9,8 @@ from tests.cli.conftest import Served
 
 NET = "  net: {type: OS::Neutron::Net}\n"
 SUBNET = (
-    "  subnet: {{type: OS::Neutron::Subnet, properties: {{network: {}, cidr: 10.77.0.0/24}}}}\n"
+    "  subnet: {type: OS::Neutron::Subnet,"
+    " properties: {network: {get_resource: net}, cidr: 10.77.0.0/24}}\n"
 )
 HEAD = "heat_template_version: 2021-04-16\nresources:\n"
 

@@ -141,7 +141,7 @@ def test_resource_moves_to_a_new_stack() -> None:
     in_lab(story)
 
 
-def test_resources_are_extracted_into_a_nested_stack_and_back() -> None:
+def test_resources_move_into_nested_stack_and_back() -> None:
     async def story(lab: Lab) -> None:
         user = thing(value={"get_resource": "web"})
         flat = template({"web": thing(value="1"), "user": user})
@@ -336,7 +336,7 @@ def test_deployment_with_pending_move_is_rejected() -> None:
     in_lab(story)
 
 
-def test_stack_that_changed_in_the_meantime_is_not_refactored() -> None:
+def test_refactor_of_changed_stack_is_rejected() -> None:
     async def story(lab: Lab) -> None:
         await create(lab, "a", template({"web": thing(value="1"), "rest": thing(value="2")}))
         new = {"a": template({"rest": thing(value="2")}), "b": template({"web": thing(value="1")})}

@@ -276,7 +276,7 @@ class Users:
                 await engine.operations.update(caller, address, _body(request))
             case "refactor":
                 refactor = RefactorRequest((_body(request),), request.moves)
-                await engine.service.refactors.execute(caller, refactor)
+                await engine.service.cloudformation.refactors.execute(caller, refactor)
             case "delete":
                 await engine.operations.delete(caller, address)
             case "show":

@@ -11,7 +11,6 @@ from stoker.api.rest.handlers import (
     events,
     explanations,
     handovers,
-    lookups,
     previews,
     refactors,
     resource_types,
@@ -112,7 +111,7 @@ _STACKS: tuple[Operation, ...] = (
         body=stacks.CreateBody,
     ),
     *(
-        Operation(method, f"/stacks/{name}", lookups.lookup, "stacks:lookup", status=302)
+        Operation(method, f"/stacks/{name}", stacks.lookup, "stacks:lookup", status=302)
         for name in ("{stack_name:arn}", "{stack_name:arn}/{below:path}", "{stack_name}")
         for method in _LOOKUP_METHODS
     ),
@@ -120,7 +119,7 @@ _STACKS: tuple[Operation, ...] = (
         Operation(
             method,
             f"/stacks/{{stack_name}}/{{below:{kind}}}",
-            lookups.lookup,
+            stacks.lookup,
             "stacks:lookup",
             status=302,
         )

@@ -91,8 +91,8 @@ def command(
     """Move resources to other stacks, or into nested stacks and out of them.
 
     The objects stay as they are: the cloud gets no request that changes one. Each TEMPLATE is the
-    new template of its stack, named by STACK or by the file. Together they must describe exactly
-    what exists, in other places; any other difference is an error, and nothing is moved. All
+    new template of its stack, named by STACK or by the file. Together they must describe the
+    existing resources in other places; any other difference is an error, and nothing is moved. All
     resources move, or none.
 
     OLD and NEW are paths: the name of a stack, then names of resources down to the resource. With

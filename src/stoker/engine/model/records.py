@@ -186,16 +186,6 @@ class Stack(PublicRecord, frozen=True):
         return replace(self, fencing_token=self.fencing_token + 1)
 
 
-class StackRevision(PublicRecord, frozen=True):
-    """New columns of a stack that no engine drives.
-
-    It raises the fencing token, so that no engine continues with rows in its memory. The change
-    needs a guard: the stack has the fencing token of ``stack``, and no open operation.
-    """
-
-    stack: Stack
-
-
 def is_walked(stack: Stack, action: Action) -> bool:
     """Return whether a suspend or resume would change nothing."""
     rest = action in (Action.SUSPEND, Action.RESUME)

@@ -14,7 +14,6 @@ from stoker.engine.service.change_sets.cloudformation import CloudFormation, mak
 from stoker.engine.service.exports import Exports
 from stoker.engine.service.monitoring.services import Monitoring, make_monitoring
 from stoker.engine.service.previews.previews import Previews
-from stoker.engine.service.refactors.refactors import Refactors
 from stoker.engine.service.requests.commands import Operations
 from stoker.engine.service.signals.signals import SignalService
 from stoker.engine.service.signals.software import Software
@@ -32,7 +31,6 @@ class Service(Struct, frozen=True):
 
     operations: Operations  # changes stacks
     previews: Previews  # plans changes without recording them
-    refactors: Refactors  # moves resources between stacks
     explanations: Explanations  # causes of the states of stacks and resources
     views: Queries  # stacks, resources and events
     descriptions: Descriptions  # templates and types
@@ -53,7 +51,6 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
     return Service(
         operations,
         Previews(ports, finder),
-        Refactors(ports, finder),
         Explanations(ports, finder),
         views,
         Descriptions(ports),

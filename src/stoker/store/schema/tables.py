@@ -20,7 +20,6 @@ from stoker.engine.model.records import (
     OperationStatus,
     Resource,
     Stack,
-    StackRevision,
     StoredSignal,
 )
 from stoker.engine.model.stack_records.change_sets import (
@@ -30,6 +29,7 @@ from stoker.engine.model.stack_records.change_sets import (
     Protection,
 )
 from stoker.engine.model.stack_records.exports import Export, Exports
+from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.stack_records.watches import Watch, WatchDefinition, WatchMeasurement
 from stoker.schema.software import Deployment, SoftwareConfig

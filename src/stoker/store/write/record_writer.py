@@ -17,9 +17,10 @@ from typing import Any
 import sqlalchemy as sa
 from msgspec import Struct
 
-from stoker.engine.model.records import Event, Input, Message, Stack, StackRevision
+from stoker.engine.model.records import Event, Input, Message, Stack
 from stoker.engine.model.stack_records.change_sets import ChangeSetExecution
 from stoker.engine.model.stack_records.exports import Exports
+from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.storage.changes import AnyRecord, Change
 from stoker.store.records.change_sets import put_executions
 from stoker.store.records.exports import put_exports

@@ -74,12 +74,14 @@ async def execute(call: Call) -> Response:
     request = await _request(call)
     if request.creates:
         call.enforce("stacks:create")
-    return await _answer(await call.service.refactors.execute(call.caller, request))
+    return await _answer(await call.service.cloudformation.refactors.execute(call.caller, request))
 
 
 async def preview(call: Call) -> Response:
     """Show the effect of a refactor, or all reasons why it is impossible (400)."""
-    return await _answer(await call.service.refactors.preview(call.caller, await _request(call)))
+    return await _answer(
+        await call.service.cloudformation.refactors.preview(call.caller, await _request(call))
+    )
 
 
 async def _request(call: Call) -> RefactorRequest:

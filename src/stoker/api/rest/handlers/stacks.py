@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NotRequired, Required, TypedDict
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -14,6 +15,7 @@ from stoker.api.rest.answers import (
     list_response,
     made_response,
     no_content,
+    page,
 )
 from stoker.api.rest.call import Call
 from stoker.api.rest.handlers.handovers import ADOPT_DATA, adopt
@@ -165,6 +167,19 @@ async def index(call: Call) -> Response:
     if _WITH_COUNT.read(call.query):
         more["count"] = await call.service.views.count_stacks(call.caller, query)
     return await list_response("stacks", rows, **more)
+
+
+async def lookup(call: Call) -> Response:
+    """Redirect from a stack's name, id or ARN to its full address, or to a part of it.
+
+    The response is 302 for every method; clients repeat the request there, with the same method.
+    """
+    stack = await call.service.operations.find(call.caller, call.path["stack_name"])
+    below = call.path.get("below", "")
+    location = call.links.stack(stack, f"/{quote(below, safe='/~')}" if below else "")
+    if str(call.query):
+        location = f"{location}?{call.query}"
+    return page(302, f"The stack is at {location}", {"Location": location})
 
 
 async def show(call: Call) -> Response:

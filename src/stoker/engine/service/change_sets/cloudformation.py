@@ -1,4 +1,4 @@
-"""Services for clients of CloudFormation beyond Heat's API."""
+"""Services beyond Heat's API, most of them for clients of CloudFormation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from msgspec import Struct
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.service.change_sets.change_sets import ChangeSets
 from stoker.engine.service.previews.rollbacks import Rollbacks
+from stoker.engine.service.refactors.refactors import Refactors
 from stoker.engine.service.requests.client_tokens import ClientTokens
 from stoker.engine.service.requests.commands import Operations
 from stoker.engine.service.requests.protections import Protections
@@ -17,9 +18,10 @@ from stoker.engine.service.views.drift_reports import DriftReports
 
 
 class CloudFormation(Struct, frozen=True):
-    """The services of the engine that only these clients use."""
+    """The services of CloudFormation that Heat does not have."""
 
     change_sets: ChangeSets  # stores requests until they are executed
+    refactors: Refactors  # moves resources between stacks
     protections: Protections  # protects stacks against deletion and updates
     rollbacks: Rollbacks  # rolls back failed changes
     shared: SharedValues  # exports and imports of stacks
@@ -31,6 +33,7 @@ def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) ->
     """Return all these services on the engine's ports."""
     return CloudFormation(
         ChangeSets(ports, finder, operations),
+        Refactors(ports, finder),
         Protections(ports, finder),
         Rollbacks(ports, finder),
         SharedValues(ports),

@@ -20,14 +20,14 @@ from stoker.engine.model.records import (
     PublicRecord,
     Resource,
     Stack,
-    StackRevision,
     Status,
 )
 from stoker.engine.model.stack_records.exports import Exports
+from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.transitions import Transitions
 from stoker.engine.operations.exporting import exported
 from stoker.engine.service.refactors.placement import Move, PlacedStack
-from stoker.engine.service.refactors.trees import Path, RecordedStack
+from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack
 from stoker.kernel.values import replace
 
 Written = PublicRecord | Resource | Exports

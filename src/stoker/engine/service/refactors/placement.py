@@ -19,32 +19,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from stoker.engine.execution.calls.build import address_of_nested
-from stoker.engine.execution.nested.attributes import shown_by, with_shown
-from stoker.engine.execution.nested.desired import desired_nested, input_from, nesting_call
-from stoker.engine.execution.nested.ends import NestedFailedError
-from stoker.engine.execution.nested.inputs import equal_inputs
-from stoker.engine.execution.nested.nesting import nested_stack
-from stoker.engine.execution.observe.preparation import ask_beside, call_about, fresh_rows
+from stoker.engine.execution.nested.idle_plan import recorded_definition
+from stoker.engine.execution.observe.preparation import ask_beside, fresh_rows
 from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.plans import Change, Node, Reason, Step, defined
-from stoker.engine.model.records import Action, Input, Resource, Stack, Status, is_nested
-from stoker.engine.planning.decision import row_columns, settings_columns
-from stoker.engine.planning.evaluations import Documents, evaluation_of
-from stoker.engine.planning.facts import RecordedFacts
-from stoker.engine.planning.planner import Planner
+from stoker.engine.model.records import Input, Resource, Stack
+from stoker.engine.planning.decision import settings_columns
 from stoker.engine.service.refactors.movable import why_not_movable
-from stoker.engine.service.refactors.trees import Path, RecordedStack
+from stoker.engine.service.refactors.nested_targets import nested_target, row_of_nested
+from stoker.engine.service.refactors.remaining import (
+    ADVICE,
+    fault,
+    in_template_of,
+    remaining_changes,
+)
+from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.kernel.graph import dependencies_first
 from stoker.kernel.values import replace
-from stoker.schema.resource_type import NestingType, ScalableType
+from stoker.schema.resource_type import NestingType
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
-
-_CODE = "impossible-refactor"
-_ADVICE = "a refactor only moves resources: deploy other changes before it or after it"
 
 
 class Move(Struct, frozen=True):
@@ -121,8 +116,7 @@ class Placement:
         nested: dict[str, PlacedStack] = {}
         faults: list[Diagnostic] = []
         for name in dependencies_first(evaluation.dependencies):
-            facts = RecordedFacts(stack_rows.current, stack_rows.reference_of)
-            definition = await ports.workers.compute(lambda: defined(evaluation, name, facts))  # noqa: B023 - called at once
+            definition = await recorded_definition(stack_rows, evaluation, name)
             row = stack_rows.current.get(name)
             if isinstance(definition.type, NestingType):
                 used = evaluation.attributes_used.get(name, frozenset())
@@ -131,14 +125,14 @@ class Placement:
                     nested[name] = placed
             elif row is None:
                 self._created.append(((*path, name), definition.type_name))
-                faults.append(_fault(name, f"{name} would be created", _ADVICE))
+                faults.append(fault(name, f"{name} would be created", ADVICE))
                 continue
             else:
                 row = replace(row, **settings_columns(definition, stack_rows.current))
             stack_rows.rows[row.id] = stack_rows.current[name] = row
         faults += self._remove(stack_rows, evaluation, path)
         if not faults:
-            faults = await self._changes(stack_rows, evaluation)
+            faults = await remaining_changes(stack_rows, evaluation)
         self._report(evaluation, path, faults)
         return PlacedStack(path, stack, before, own, evaluation, stack_rows, nested)
 
@@ -151,7 +145,7 @@ class Placement:
                 continue
             row, origin = move.row, dict(move.row.origin)
             if (why := why_not_movable(self._ports, row, move.origin, stack)) is not None:
-                faults.append(_fault(name, f"{'/'.join(move.source)} cannot move: {why}"))
+                faults.append(fault(name, f"{'/'.join(move.source)} cannot move: {why}"))
             if move.origin.id != stack.id:
                 origin.setdefault("stack", move.origin.name)
             names = row.former_names
@@ -184,61 +178,14 @@ class Placement:
         path: Path,
     ) -> tuple[PlacedStack | None, Resource]:
         """Place a nested stack; return it, unless nothing changes in it, with its row."""
-        ports, type_ = self._ports, definition.type
-        is_new = row is None
-        if row is None:
-            row = _new_row(stack_rows, definition)
-        recorded = None if row.nested_id is None else self._recorded.get(row.nested_id)
+        recorded = None if row is None else self._recorded.get(row.nested_id or "")
         child = None if recorded is None else recorded.stack
-        child_id = ports.ids.uuid() if child is None else child.id
-        address = address_of_nested(stack_rows, row, child_id) if child is None else child.address
-        try:
-            nested = await desired_nested(stack_rows, row, definition, used, child, address.arn)
-            child_input = await input_from(stack_rows, own, child_id, definition, nested)
-        except NestedFailedError as failed:
-            raise DiagnosticError([_fault(row.name, str(failed))]) from failed
-        now = nested_stack(stack_rows, row, child_id, child_input.id)
-        if child is not None:
-            place = {
-                name: getattr(now, name)
-                for name in (
-                    "parent_id",
-                    "parent_resource",
-                    "parent_resource_id",
-                    "root_id",
-                    "depth",
-                )
-            }
-            now = replace(child, **place)
-            before = await ports.store.input(child.input_id)
-            if await ports.workers.compute(lambda: equal_inputs(before, child_input)):
-                if now == child and not self._moves_below((*path, row.name)):
-                    return None, replace(row, **settings_columns(definition, stack_rows.current))
-                child_input = before
-
-        def evaluate() -> Evaluation:
-            inner = evaluation_of(ports, now, child_input, Documents.of(child_input))
-            _ = inner.attributes_used  # compute it on this thread, not later on the event loop
-            return inner
-
-        inner = await ports.workers.compute(evaluate)
-        placed = await self.place(now, child_input, inner, (*path, row.name))
-        row = replace(
-            row,
-            nested_id=child_id,
-            physical_id=child_id,
-            data=row.data if nested.data is None else nested.data,
-            **row_columns(definition, stack_rows.current),
-        )
-        if is_new and isinstance(type_, ScalableType):
-            row = replace(row, data=type_.settled(nesting_call(stack_rows, row), None))
-        current = placed.stack_rows.current
-        facts = RecordedFacts(current, stack_rows.reference_of)
-        known = stack_rows.type_of(row)
-        shown = await ports.workers.compute(
-            lambda: shown_by(inner.outputs(facts), current, stack_rows.reference_of, known)
-        )
-        return placed, with_shown(row, shown, address.arn)
+        target = await nested_target(stack_rows, row, child, definition, used, own)
+        path = (*path, target.row.name)
+        if target.is_unchanged and not self._moves_below(path):
+            return None, replace(target.row, **settings_columns(definition, stack_rows.current))
+        placed = await self.place(target.stack, target.input, target.evaluation, path)
+        return placed, await row_of_nested(stack_rows, target, definition, placed.stack_rows)
 
     def _moves_below(self, path: Path) -> bool:
         paths = [each for move in self._moves.values() for each in (move.source, move.target)]
@@ -258,7 +205,7 @@ class Placement:
                 stack_rows.discard([row])
             else:
                 self._deleted.append(((*path, row.name), row.type_name))
-                yield _fault(row.name, f"{row.name} would be deleted", _ADVICE)
+                yield fault(row.name, f"{row.name} would be deleted", ADVICE)
 
     def _is_emptied(self, recorded: RecordedStack) -> bool:
         """Return whether all objects of a nested stack leave it."""
@@ -268,70 +215,8 @@ class Placement:
             for row in recorded.rows
         )
 
-    async def _changes(self, stack_rows: StackRows, evaluation: Evaluation) -> list[Diagnostic]:
-        """Return the changes that the templates would make to placed resources."""
-        rows = tuple(stack_rows.rows.values())
-        to_be = {row.name: row for row in rows if is_nested(row)}
-        planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows), to_be=to_be)
-        try:
-            plan = await self._ports.workers.compute(lambda: planner.plan(evaluation))
-        except DiagnosticError as refused:
-            return list(refused.diagnostics)
-        return [_change(node) for node in plan.nodes(Step.APPLY) if not _is_same(node, to_be)]
-
     def _report(self, evaluation: Evaluation, path: Path, faults: Sequence[Diagnostic]) -> None:
         if not faults:
             return
         located = evaluation.template.source.all_located(faults)
         self._faults += in_template_of(path[0], [replace(each, above=path[1:]) for each in located])
-
-
-def in_template_of(stack_name: str, found: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Return diagnostics with the name of their stack for its template, which has no other name."""
-    return [replace(each, file=each.file or stack_name) for each in found]
-
-
-def _new_row(stack_rows: StackRows, definition: Definition) -> Resource:
-    """Return the row of a resource with a new nested stack."""
-    ids, now = stack_rows.ports.ids, stack_rows.ports.clock.now()
-    return Resource(
-        id=ids.uuid(),
-        stack_id=stack_rows.stack.id,
-        name=definition.name,
-        token=ids.token(),
-        created_at=now,
-        updated_at=now,
-        action=Action.CREATE,
-        status=Status.COMPLETE,
-        reason="state changed",
-        **row_columns(definition, stack_rows.current),
-    )
-
-
-def _is_same(node: Node, nested: Mapping[str, Resource]) -> bool:
-    if node.change in (Change.KEEP, Change.PAUSE):
-        return True
-    return (node.change, node.reason) == (Change.UPDATE, Reason.NESTED) and node.name in nested
-
-
-_CHANGES = {
-    Change.UPDATE: "updated",
-    Change.REPLACE: "replaced",
-    Change.REINSTATE: "replaced",
-    Change.CREATE: "created",
-    Change.CONTINUE: "created",
-    Change.LATER: "changed, depending on a value that is not known yet",
-}
-
-
-def _change(node: Node) -> Diagnostic:
-    cause = ", ".join(node.changed) or node.reason.value
-    message = f"{node.name} would be {_CHANGES.get(node.change, node.change.value)} ({cause})"
-    return _fault(node.name, message, _ADVICE, *node.changed[:1])
-
-
-def _fault(
-    name: str, message: str, suggestion: str | None = None, property_name: str | None = None
-) -> Diagnostic:
-    below = () if property_name is None else ("properties", property_name)
-    return Diagnostic(_CODE, message, ("resources", name, *below), suggestion=suggestion)

@@ -22,10 +22,10 @@ from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.planning.evaluations import Documents, evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.planning.presence import Presence
-from stoker.engine.service.refactors.pending import require_moved
 from stoker.engine.service.requests.feasibility import require_feasible
 from stoker.engine.service.requests.fetch import EvaluatedInput, judged, with_fetched
 from stoker.engine.service.requests.inputs import input_of, input_of_document
+from stoker.engine.service.requests.pending_moves import require_moved
 from stoker.kernel.addresses import STACK_NAME
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import BAD_REQUEST, NotFoundError, ValidationError, name_taken

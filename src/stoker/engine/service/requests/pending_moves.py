@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
-from stoker.engine.service.refactors.trees import Path, RecordedStack, path_of, recorded
+from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack, path_of, recorded
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
