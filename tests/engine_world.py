@@ -81,10 +81,10 @@ class Lab:
         body = StackRequest(template=wanted, **request)
         await self.engine.operations.update(CALLER, address, body)
 
-    async def delete(self) -> None:
+    async def delete(self, *, express: bool = False) -> None:
         """Delete the stack and wait for the end."""
         address = await self.engine.operations.find(CALLER, "stack")
-        await self.engine.operations.delete(CALLER, address)
+        await self.engine.operations.delete(CALLER, address, express=express)
         await self.engine.dispatch.idle()
 
     async def act(self, action: str) -> None:

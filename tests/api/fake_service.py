@@ -182,10 +182,15 @@ class FakeService:
         return [name for name, fits in zip(names, found, strict=True) if fits]
 
     async def delete(
-        self, caller: Caller, stack: StackAddress, plan_fingerprint: str | None = None
+        self,
+        caller: Caller,
+        stack: StackAddress,
+        plan_fingerprint: str | None = None,
+        *,
+        express: bool = False,
     ) -> None:
         self._view(stack)
-        self._ask("delete", plan_fingerprint)
+        self._ask("delete", "express" if express else plan_fingerprint)
         del self.known[stack.id]
 
     async def act(self, caller: Caller, stack: StackAddress, action: str) -> None:

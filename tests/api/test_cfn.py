@@ -251,6 +251,16 @@ async def test_a_template_may_be_named_by_its_address(
         ({"StackName": "taken", "TemplateBody": TEMPLATE}, "AlreadyExistsException"),
         ({"OnFailure": "DELETE", "DisableRollback": "true"}, "InvalidParameterCombination"),
         ({"OnFailure": "FOO"}, "ValidationError"),
+        ({"DeploymentConfig.Mode": "FAST"}, "ValidationError"),
+        ({"DeploymentConfig.DisableRollback": "perhaps"}, "ValidationError"),
+        (
+            {"DeploymentConfig.Mode": "EXPRESS", "DisableRollback": "true"},
+            "InvalidParameterCombination",
+        ),
+        (
+            {"DeploymentConfig.DisableRollback": "true", "OnFailure": "DELETE"},
+            "InvalidParameterCombination",
+        ),
         ({"ClientRequestToken": "-no"}, "ValidationError"),
         ({"ClientRequestToken": "n" * 129}, "ValidationError"),
         ({"DisableRollback": "perhaps"}, "ValidationError"),
@@ -284,6 +294,37 @@ async def test_a_create_that_makes_no_sense_is_refused(
         whole = parameters
     assert await refusal(client, "CreateStack", **whole) == (400, code)
     assert len(service.known) == 1
+
+
+@pytest.mark.parametrize(
+    ("config", "express", "disable_rollback"),
+    [
+        ({}, False, None),
+        ({"DeploymentConfig.Mode": "STANDARD"}, False, None),
+        ({"DeploymentConfig.Mode": "EXPRESS"}, True, True),
+        ({"DeploymentConfig.DisableRollback": "true"}, False, True),
+        (
+            {"DeploymentConfig.Mode": "EXPRESS", "DeploymentConfig.DisableRollback": "false"},
+            True,
+            False,
+        ),
+    ],
+)
+async def test_deployment_config_chooses_express_and_rollback(
+    client: httpx.AsyncClient,
+    service: FakeService,
+    config: dict[str, str],
+    express: bool,
+    disable_rollback: bool | None,
+) -> None:
+    await result(client, "CreateStack", StackName="s", TemplateBody=TEMPLATE, **config)
+    await result(client, "UpdateStack", StackName="s", TemplateBody=TEMPLATE, **config)
+    requests = [request for what, request in service.asked if what in ("create", "update")]
+    assert [request.express for request in requests] == [express] * 2
+    assert [request.disable_rollback for request in requests] == [disable_rollback] * 2
+    mode = {name: value for name, value in config.items() if name.endswith("Mode")}
+    await result(client, "DeleteStack", StackName="s", **mode)
+    assert service.asked[-1] == ("delete", "express" if express else None)
 
 
 async def test_an_update_replaces_what_the_stack_was_given(

@@ -714,9 +714,27 @@ async def test_update_lists_imports_and_releases(
     assert request.keep_objects == ("b", "n/c")
 
 
+async def test_express_is_a_choice_of_each_request(
+    service: FakeService, client: httpx.AsyncClient, base: str
+) -> None:
+    body = {"template": TEMPLATE, "express": True}
+    await client.post(f"{base}/stacks", json={**body, "stack_name": "s"})
+    assert asked_request(service).express
+    address = f"{base}/stacks/s/{stack_id(1)}"
+    for express in (True, False):
+        await client.put(address, json={**body, "express": express})
+        assert asked_request(service).express is express
+    answer = await client.delete(address, params={"express": "perhaps"})
+    assert answer.status_code == 400
+    await client.delete(address, params={"express": "true"})
+    assert service.asked[-1] == ("delete", "express")
+
+
 @pytest.mark.parametrize(
     "body",
     [
+        {"express": "perhaps"},
+        {"express": 1},
         {"import_objects": ["a"]},
         {"import_objects": {"a": ""}},
         {"import_objects": {"a": "x" * 256}},

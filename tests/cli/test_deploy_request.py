@@ -50,6 +50,12 @@ def test_move_in_a_new_stack_is_refused(tmp_path: Path) -> None:
         request.create_body()
 
 
+def test_express_is_sent_for_new_and_existing_stacks(tmp_path: Path) -> None:
+    request = replace(given(tmp_path / "web.yaml"), express=True).request()
+    assert (request.create_body()["express"], request.update_body()["express"]) == (True, True)
+    assert "express" not in given(tmp_path / "web.yaml").request().create_body()
+
+
 def test_release_from_a_new_stack_is_refused(tmp_path: Path) -> None:
     request = replace(given(tmp_path / "web.yaml"), keep_objects=("a",)).request()
     assert request.update_body()["keep_objects"] == ["a"]

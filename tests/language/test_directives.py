@@ -38,6 +38,14 @@ def test_cloudformation_template_has_directives() -> None:
     assert found.moves == {"r": "old"}
 
 
+@pytest.mark.parametrize("chosen", [True, False, None])
+def test_resource_chooses_express(chosen: bool | None) -> None:
+    metadata = {} if chosen is None else {"stoker": {"express": chosen}}
+    analysis = evaluated(hot(metadata)).analyses["r"].definition
+    assert analysis is not None
+    assert (analysis.express, analysis.metadata) == (chosen, {})
+
+
 def test_disabled_resource_is_not_moved() -> None:
     template = hot({"stoker": {"moved_from": "old"}})
     template["conditions"] = {"never": False}
@@ -54,6 +62,9 @@ def test_disabled_resource_is_not_moved() -> None:
         ({"moved_from": {"get_param": "p"}}, ("moved_from",), None),
         ({"moved_from": ""}, ("moved_from",), None),
         ({"import": 5}, ("import",), None),
+        ({"express": "yes"}, ("express",), None),
+        ({"express": None}, ("express",), None),
+        ({"express": {"get_param": "p"}}, ("express",), None),
         ({"import": "id", "moved_from": "old"}, ("import",), None),
     ],
 )

@@ -105,6 +105,9 @@ class Cloud:
         for user in (properties.get("uses"), properties.get("value")):
             if str(user).startswith("object-") and user not in self.objects.keys() | self.vanished:
                 self.violations.append(f"P4: {name} was made with {user}, which does not exist")
+        needed = self.objects.get(str(properties.get("uses")))
+        if needed is not None and needed.ready_at > self.now:
+            self.violations.append(f"P10: {name} was made with {needed.id}, which is not ready")
         self.objects[found.id] = found
         self.journal.append(f"create {name}")
         self._lose()

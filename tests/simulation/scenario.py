@@ -59,6 +59,7 @@ class Request:
     deletes: bool = False  # whether a failed create deletes the stack
     releases: tuple[str, ...] = ()  # removed resources whose objects stay
     moves: Mapping[str, str] = field(default_factory=dict)  # new paths by old, of a refactor
+    express: bool = False
 
     @property
     def document(self) -> dict[str, Any] | None:

@@ -230,6 +230,28 @@ _IN_GROUP = _template(
     },
 )
 
+
+def _machine(**properties: Any) -> dict[str, Any]:
+    """An object whose value is known seconds before it is ready."""
+    return {"type": "Sim::Machine", "properties": {"slow": 3, **properties}}
+
+
+_EXPRESS = _template(
+    a=_machine(value="x"),
+    b=_machine(value=_value_of("a")),
+    c=_machine(value=_value_of("b"), slow=1),
+    d=_thing(uses=_uses("a"), value=_value_of("c")),
+    nest=_nest("y"),
+)
+_EXPRESS_NEXT = _template(
+    a=_machine(value="x", fixed="new"),
+    b=_machine(value=_value_of("a")),
+    c=_machine(value=_value_of("e"), fixed="new"),
+    d=_thing(uses=_uses("a"), value=_value_of("c")),
+    e=_machine(value="z"),
+    nest=_nest("y"),
+)
+
 # By name.
 STORIES: Mapping[str, Scenario] = {
     "create": _told(_create(_BASE), ends="create:ok"),
@@ -443,6 +465,45 @@ STORIES: Mapping[str, Scenario] = {
         _DELETE,
         ends="create:ok update:ok delete:ok",
         released=frozenset({"b"}),
+    ),
+    "express": _told(
+        _create(_EXPRESS, express=True),
+        _update(_EXPRESS_NEXT, express=True),
+        Request(1.0, "delete", rests=True, express=True),
+        ends="create:ok update:ok delete:ok",
+    ),
+    "express-fails": _told(
+        _create(_template(a=_machine(value="x"))),
+        _update(
+            _template(
+                a=_machine(value="x"),
+                b=_machine(value="y", fail="settle", slow=60),
+                c=_machine(value=_value_of("b")),
+                d=_thing(value=_value_of("c"), depends_on="b"),
+            ),
+            express=True,
+            rollback=True,
+        ),
+        ends="create:ok update:bad rollback:ok",
+    ),
+    "express-cancel": Scenario(
+        (
+            _create(_EXPRESS, express=True),
+            Request(2.0, "cancel_without_rollback"),
+            _update(_EXPRESS_NEXT, express=True),
+        ),
+        trouble=0.0,
+        reads=False,
+        fails=True,
+    ),
+    "express-meets-update": Scenario(
+        (
+            _create(_EXPRESS, express=True),
+            Request(2.0, "update", _EXPRESS_NEXT, express=True),
+            Request(4.0, "update", _EXPRESS),
+        ),
+        trouble=0.0,
+        reads=False,
     ),
     "supersession": Scenario(
         (

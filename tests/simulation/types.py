@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.errors import ValidationError
+from stoker.kernel.values import replace
 from stoker.resources.aws.autoscaling_group import AutoScalingGroup
 from stoker.resources.aws.launch_configuration import LaunchConfiguration
 from stoker.resources.base.renamed_types import under_older_name
@@ -21,7 +22,16 @@ from stoker.resources.heat.resource_group import ResourceGroup
 from stoker.resources.heat.scaling_policy import AutoScalingPolicy
 from stoker.resources.heat.software_deployment import SoftwareDeployment
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, ResourceType, Wait
+from stoker.schema.resource_type import (
+    VALUES,
+    Call,
+    Done,
+    Failed,
+    ManagedType,
+    Outcome,
+    ResourceType,
+    Wait,
+)
 from tests.simulation.cloud import GoneError
 from tests.simulation.wire import Connection
 
@@ -107,6 +117,34 @@ class Thing(ManagedType):
     def find(self, call: Call) -> str | None:
         found: str | None = call.cloud.find(call.token)
         return found
+
+
+class Machine(Thing):
+    """An object whose value is known before it is ready, and whose delete takes as long."""
+
+    type_name = "Sim::Machine"
+    early_attributes = frozenset({"value"})
+    uses_early = frozenset({VALUES})
+    deleted_early = True
+
+    def create(self, call: Call) -> Outcome:
+        outcome = super().create(call)
+        if isinstance(outcome, Wait) and call.physical_id is not None:
+            return replace(outcome, early=True)
+        if isinstance(outcome, Done) and call.properties.get("fail") == "settle":
+            return Failed("the object has failed while it was built")
+        return outcome
+
+    def delete(self, call: Call) -> Outcome:
+        gone_at = call.progress.get("gone_at")
+        if gone_at is not None and gone_at <= call.now:
+            return Done()
+        if gone_at is None:
+            outcome = super().delete(call)
+            if isinstance(outcome, Done):
+                return outcome
+            gone_at = call.now + float(call.properties.get("slow") or 0)
+        return Wait(gone_at - call.now, progress={"gone_at": gone_at}, early=True)
 
 
 class Disk(Thing):
@@ -390,6 +428,7 @@ class Instance(Thing):
 FORMER_NAME = "Sim::FormerThing"  # an earlier name of ``Sim::Thing``
 BUILT_IN = (
     Thing(),
+    Machine(),
     Disk(),
     Faulty(),
     Tie(),

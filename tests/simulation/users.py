@@ -81,6 +81,7 @@ def _body(request: Request) -> StackRequest:
         converge=request.converge,
         deletes_on_failure=request.deletes,
         keep_objects=request.releases,
+        express=request.express,
     )
 
 
@@ -278,7 +279,7 @@ class Users:
                 refactor = RefactorRequest((_body(request),), request.moves)
                 await engine.service.cloudformation.refactors.execute(caller, refactor)
             case "delete":
-                await engine.operations.delete(caller, address)
+                await engine.operations.delete(caller, address, express=request.express)
             case "show":
                 await sets.of_update(caller, address, CHANGE_SET, _body(request), "")
             case "execute":  # a client that does not know the result repeats the request

@@ -45,6 +45,8 @@ class Definition(Struct, frozen=True):
     description: str = ""
     external_id: str | None = None  # id of an existing object that is only referred to
     import_id: str | None = None  # id of an existing object that becomes part of the stack
+    # Whether dependants start before its object is settled; None to leave it to the operation.
+    express: bool | None = None
     # Actions that the environment forbids: ``update``, ``replace``.
     restricted: frozenset[str] = frozenset()
     # Data of the snapshot from which the object is to be restored.

@@ -7,8 +7,9 @@
 
 ``moved_from`` is the earlier name of the resource, or its path if it was in another stack:
 ``STACK/NAME``, or ``/NAME`` in a nested template for a resource of the root stack. ``import`` is
-the id of an existing object that becomes part of the stack. The resource itself never sees them:
-its metadata is the rest.
+the id of an existing object that becomes part of the stack. ``express`` decides whether dependants
+start before the object is settled, whatever the operation says. The resource itself never sees
+them: its metadata is the rest.
 Tested by tests/language/test_directives.py, tests/moves and tests/imports.
 """
 
@@ -22,7 +23,8 @@ from stoker.kernel.diagnostics import Diagnostic, Path, did_you_mean
 KEY = "stoker"
 MOVED_FROM = "moved_from"
 IMPORT = "import"
-_KNOWN = (MOVED_FROM, IMPORT)
+EXPRESS = "express"
+_KNOWN = (MOVED_FROM, IMPORT, EXPRESS)
 
 
 def moved_from(metadata: Any) -> str | None:
@@ -39,6 +41,13 @@ def import_id(metadata: Any) -> Any:
     """
     found = metadata.get(KEY) if isinstance(metadata, Mapping) else None
     return found.get(IMPORT) if isinstance(found, Mapping) else None
+
+
+def express(metadata: Any) -> bool | None:
+    """Return whether metadata, as written, chooses or forbids express; None for neither."""
+    found = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    chosen = found.get(EXPRESS) if isinstance(found, Mapping) else None
+    return chosen if isinstance(chosen, bool) else None
 
 
 def without_directives(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -71,3 +80,6 @@ def directive_diagnostics(metadata: Any, path: Path) -> Iterator[Diagnostic]:
     elif import_id(metadata) is not None and MOVED_FROM in found:
         message = f"a resource has {IMPORT} or {MOVED_FROM}, and not both"
         yield Diagnostic("bad-directive", message, (*path, KEY, IMPORT))
+    if EXPRESS in found and express(metadata) is None:
+        message = f"{EXPRESS} is true or false, without functions"
+        yield Diagnostic("bad-directive", message, (*path, KEY, EXPRESS))

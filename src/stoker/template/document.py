@@ -36,6 +36,7 @@ from stoker.template.directives import (
     IMPORT,
     KEY,
     directive_diagnostics,
+    express,
     import_id,
     moved_from,
     without_directives,
@@ -81,6 +82,7 @@ class ResourceBody(Struct, frozen=True):
     description: str = ""
     moved_from: str | None = None  # earlier name of the resource
     import_id: Any = None  # id of an existing object that becomes part of the stack
+    express: bool | None = None  # whether dependants start early; None to leave it to the operation
 
 
 class OutputBody(Struct, frozen=True):
@@ -409,6 +411,7 @@ def _resource(reader: _Reader, name: str, body: Any) -> ResourceBody | None:
             "metadata": without_directives(metadata),
             "moved_from": moved_from(metadata),
             "import_id": import_id(metadata),
+            "express": express(metadata),
         }
     _check_dependencies(reader, parts.get("depends_on", ()), (*path, dialect.depends_on))
     condition = _condition(body, reader.version)

@@ -10,7 +10,6 @@ _EMPTY = frozenset({"", "0", "false", "STANDARD"})  # values without an effect
 _REASONS: Mapping[str, str] = {
     "CallAs": "there are no organizations of accounts",
     "DeletionMode": "delete the stack again, or abandon it, to leave objects behind",
-    "DeploymentConfig": "deployments have one mode",
     "DeploymentMode": 'drift is repaired by an update with "converge" of the orchestration API',
     "ImportExistingResources": "name the objects in ResourcesToImport",
     "NotificationARNs": "there are no topics to send events to; follow the stack's events",

@@ -152,7 +152,7 @@ _STACK_ITSELF: tuple[Operation, ...] = (
         stacks.delete,
         "stacks:delete",
         status=204,
-        query=(stacks.PLAN_FINGERPRINT,),
+        query=(stacks.PLAN_FINGERPRINT, stacks.EXPRESS),
     ),
     Operation(
         "PUT",

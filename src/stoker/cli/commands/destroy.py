@@ -33,10 +33,15 @@ from stoker.cli.local.service import connect
 @click.command("destroy")
 @click.argument("name", shell_complete=completing.stacks)
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option(
+    "--express",
+    is_flag=True,
+    help="Delete resources as soon as the deletes before them are certain, before they are done.",
+)
 @shared.as_json
 @shared.wait
 @shared.service
-def command(name: str, yes: bool, as_json: bool, wait: bool, target: Target) -> None:
+def command(name: str, yes: bool, express: bool, as_json: bool, wait: bool, target: Target) -> None:
     """Delete the stack NAME (or id) with its servers, networks and everything else in it.
 
     Asks first, and separately before data is deleted, as that of a volume; with --yes, asks
@@ -58,8 +63,9 @@ def command(name: str, yes: bool, as_json: bool, wait: bool, target: Target) -> 
             question = f"Delete {stack.name} with its {count} resources?"
             confirm_changes(question, plan.changes, client)
         last = patience.ask(partial(last_event_id, client, stack))
+        path = f"{stack.path}?express=true" if express else stack.path
         patience.begin(
-            partial(client.call, ORCHESTRATION, "DELETE", stack.path),
+            partial(client.call, ORCHESTRATION, "DELETE", path),
             partial(has_started, client, stack, "DELETE", last),
         )
         if wait:

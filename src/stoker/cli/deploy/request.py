@@ -99,6 +99,11 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
         help="Of an update: the removed resource NAME leaves the stack, and its object stays.",
     ),
     click.option(
+        "--express",
+        is_flag=True,
+        help="Start resources as soon as those before them can be used, before they are settled.",
+    ),
+    click.option(
         "--existing",
         is_flag=True,
         help="Of an update: keep parameters and environments of the last deployment that are not"
@@ -109,7 +114,7 @@ _PARAMETERS: tuple[Callable[..., Any], ...] = (
 
 _CHOICES = (
     "converge", "existing", "moves", "import_objects", "change_imported", "keep_objects",
-    "auto_environment",
+    "express", "auto_environment",
 )  # fmt: skip
 
 
@@ -125,6 +130,7 @@ class DeployRequest(Struct, frozen=True):
     import_objects: Mapping[str, str] = field(default_factory=dict)  # ids by resource
     change_imported: bool = False
     keep_objects: tuple[str, ...] = ()  # removed resources whose objects stay
+    express: bool = False
 
     @property
     def method(self) -> str:
@@ -164,6 +170,8 @@ class DeployRequest(Struct, frozen=True):
             body["environment_files"] = list(self.sent.environment_files)
         if self.import_objects:
             body["import_objects"] = dict(self.import_objects)
+        if self.express:
+            body["express"] = True
         return body
 
     def update_body(self) -> dict[str, Any]:
@@ -227,6 +235,7 @@ class DeployArguments(Struct, frozen=True):
     import_objects: Mapping[str, str] = field(default_factory=dict)  # ids by resource
     change_imported: bool = False
     keep_objects: tuple[str, ...] = ()  # removed resources whose objects stay
+    express: bool = False
     auto_environment: bool = True  # Use the environment beside the template.
 
     @property
@@ -242,6 +251,7 @@ class DeployArguments(Struct, frozen=True):
             or self.moves
             or self.import_objects
             or self.keep_objects
+            or self.express
         )
 
     def request(self) -> DeployRequest:
@@ -266,6 +276,7 @@ class DeployArguments(Struct, frozen=True):
             self.import_objects,
             self.change_imported,
             self.keep_objects,
+            self.express,
         )
 
     def _environments(self) -> Sequence[Location]:

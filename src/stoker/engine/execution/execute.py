@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable
 
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.create_recovery import sweep
-from stoker.engine.execution.calls.hooks import hook_of
+from stoker.engine.execution.early import EarlyStarts, NeedsEnd, NotStartedError, need_all
 from stoker.engine.execution.reasons import ActionFailedError, named_reason, reason_of_stack
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.apply import ApplyStep
@@ -41,6 +41,8 @@ from stoker.kernel.logs.log import Log
 from stoker.kernel.values import replace
 
 log = Log(__name__)
+
+Act = Callable[[Node], Awaitable[None]]
 
 
 class Execution:
@@ -127,17 +129,19 @@ class Execution:
 
     async def _walk(self, phase: Phase) -> None:
         """Run the step of the phase for each of its nodes, in its direction."""
-        step, sorter = self._function_of(phase.step), phase.sorter()
         self._gathers = phase.on_failure is OnFailure.GATHER
         by_key = {node.key: node for node in phase.nodes}
-        finished: asyncio.Queue[tuple[str, asyncio.Task[None]]] = asyncio.Queue()
+        # A key without a task is an early node: others need not wait for its end.
+        finished: asyncio.Queue[tuple[str, asyncio.Task[None] | None]] = asyncio.Queue()
+        early = EarlyStarts(phase, self.waiting, lambda key: finished.put_nowait((key, None)))
+        self._context.early = early
+        step, sorter = self._function_of(phase.step), phase.sorter()
         running = 0
         while True:
             if self._may_start(phase):
                 for key in sorter.get_ready():
                     node = by_key[key]
-                    act = self._pause if node.change is Change.PAUSE else step
-                    task = asyncio.ensure_future(self._step(act, node))
+                    task = asyncio.ensure_future(self._start(phase, step, node))
                     self._tasks.add(task)
                     task.add_done_callback(
                         lambda done, key=key: finished.put_nowait((key, done))  # type: ignore[misc]
@@ -146,23 +150,37 @@ class Execution:
             if not running:
                 return
             with self.waiting.resting:
-                key, task = await finished.get()
+                key, ended = await finished.get()
+            if ended is None:
+                sorter.done(key)
+                continue
             running -= 1
-            self._tasks.discard(task)
-            if await self._succeeded(by_key[key], task):
+            self._tasks.discard(ended)
+            succeeded = await self._succeeded(by_key[key], ended)
+            if not early.end(key, succeeded=succeeded) and succeeded:
                 sorter.done(key)
 
-    def _function_of(self, step: Step) -> Callable[[Node], Awaitable[None]]:
+    def _function_of(self, step: Step) -> tuple[Act, NeedsEnd]:
+        """Return the functions that carry out a node, and that decide when it may start."""
         match step:
             case Step.APPLY:
-                return ApplyStep(self._context, self._desired, self._observed).apply
+                apply = ApplyStep(self._context, self._desired, self._observed)
+                return apply.apply, apply.needs_end
             case Step.REMOVE:
-                return RemoveStep(self._context, self._desired).remove
+                remove = RemoveStep(self._context, self._desired)
+                return remove.remove, remove.needs_end
             case Step.VISIT:
-                return visit_step(self._context).visit
+                return visit_step(self._context).visit, need_all
 
-    async def _step(self, act: Callable[[Node], Awaitable[None]], node: Node) -> None:
+    async def _start(self, phase: Phase, step: tuple[Act, NeedsEnd], node: Node) -> None:
+        act, needs_end = step
+        if node.change is Change.PAUSE:
+            act, needs_end = self._pause, need_all
+        early = self._context.early
+        assert early is not None
         with self.waiting.step:
+            if await early.admit(node, needs_end) and not self._may_start(phase):
+                raise NotStartedError
             await act(node)
 
     def _may_start(self, phase: Phase) -> bool:
@@ -173,11 +191,14 @@ class Execution:
     async def _succeeded(self, node: Node, task: asyncio.Task[None]) -> bool:
         """Return whether the node is done; a failure becomes the operation's failure."""
         if task.cancelled():
-            await self._abandon(node)
+            if not self._is_held(node):
+                await self._abandon(node)
             return False
         error = task.exception()
         if error is None:
             return True
+        if isinstance(error, NotStartedError):
+            return False
         require_machine(error)
         if isinstance(error, ENDS_TURN):
             raise error
@@ -196,6 +217,10 @@ class Execution:
         await self._mark_failed(node, reason)
         return False
 
+    def _is_held(self, node: Node) -> bool:
+        """Return whether a node has not started, because it waits for an early one to end."""
+        return self._context.early is not None and self._context.early.is_held(node.key)
+
     def _fail_by(self, action: Action, name: str, reason: str) -> None:
         named = named_reason(name, reason)
         if self._gathers:
@@ -208,8 +233,8 @@ class Execution:
         if node.change is Change.PAUSE:
             return
         row = self._row_of(node)
-        if row is not None and hook_of(row) is not None:
-            return  # no call was in flight, so the row stays at its hook
+        if row is not None and self._context.hooks.is_at_hook(row):
+            return
         await self._mark_failed(node, self.waiting.failed or "abandoned")
 
     def _row_of(self, node: Node) -> Resource | None:

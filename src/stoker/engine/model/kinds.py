@@ -62,6 +62,7 @@ class ChangeRequest(Struct, frozen=True):
     keep_objects: tuple[str, ...] = ()
     # Removed resources that were imported keep their objects: the operation undoes the import.
     releases_imports: bool = False
+    express: bool = False  # resources start before those that they depend on are settled
 
 
 class ScaleRequest(Struct, frozen=True):
@@ -190,3 +191,8 @@ def accepted_below(request: Request, name: str) -> Accepted | None:
     """Return the accepted plan of the nested stack of a resource, if it was known."""
     accepted = request.accepted if isinstance(request, ChangeRequest) else None
     return None if accepted is None else accepted.nested.get(name)
+
+
+def is_express(request: Request) -> bool:
+    """Return whether resources start before those that they depend on are settled."""
+    return isinstance(request, ChangeRequest) and request.express

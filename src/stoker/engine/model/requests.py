@@ -66,6 +66,7 @@ class StackRequest(Struct, frozen=True):
     is_import: bool = False  # a change set of type IMPORT
     change_imported: bool = False  # imported objects may be changed to their definitions
     keep_objects: tuple[str, ...] = ()  # paths of removed resources whose objects stay
+    express: bool = False  # resources start before those that they depend on are settled
 
 
 class Page(Struct, frozen=True):

@@ -22,6 +22,7 @@ from stoker.engine.model.plans import (
     Node,
     NoDefinitions,
     OnFailure,
+    Phase,
     Plan,
     Step,
 )
@@ -138,23 +139,18 @@ class CancelOperation(PlannedOperation):
         return rows, events, cancels
 
     def _rest(self, plan: Plan) -> Plan:
-        """Return the started nodes of a plan, each without dependencies.
+        """Return the started nodes of a plan.
 
-        A node has started, so its dependencies were complete by then.
+        A node has started, so its dependencies were complete by then, or they have started too: a
+        node that started early is continued when its values are final.
         """
-        phases = [
-            replace(
-                phase,
-                on_failure=OnFailure.GO_ON,
-                nodes=tuple(
-                    replace(node, dependencies=frozenset())
-                    for node in phase.nodes
-                    if self._is_continued(phase.step, node)
-                ),
-            )
-            for phase in plan.phases
-        ]
-        return Plan(tuple(phases))
+        return Plan(tuple(self._started(phase) for phase in plan.phases))
+
+    def _started(self, phase: Phase) -> Phase:
+        nodes = [node for node in phase.nodes if self._is_continued(phase.step, node)]
+        keys = frozenset(node.key for node in nodes)
+        left = (replace(node, dependencies=node.dependencies & keys) for node in nodes)
+        return replace(phase, on_failure=OnFailure.GO_ON, nodes=tuple(left))
 
     def _is_continued(self, step: Step, node: Node) -> bool:
         row = self._session.rows.get(node.row_id or "")

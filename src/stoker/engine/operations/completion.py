@@ -20,7 +20,7 @@ from stoker.engine.execution.calls.hooks import superseded_pauses
 from stoker.engine.execution.calls.server_metadata import cancel_deployments
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import ENDS_TURN, Ports
-from stoker.engine.model.kinds import ChangeRequest, OperationKind
+from stoker.engine.model.kinds import ChangeRequest, OperationKind, is_express
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import (
     Action,
@@ -197,12 +197,17 @@ async def fail(session: Session, operation: Operation, reason: str, note: str = 
 
 def _rollback(session: Session, operation: Operation) -> Operation:
     # The rollback of an adopt leaves every object in the cloud: they existed before the stack.
-    request = ChangeRequest(abandons=operation.action is Action.ADOPT)
+    request = ChangeRequest(
+        abandons=operation.action is Action.ADOPT,
+        express=is_express(operation.request),
+    )
     return _following(session, operation, Action.ROLLBACK, request, operation.back_to)
 
 
 def _removal(session: Session, operation: Operation) -> Operation:
-    request = ChangeRequest(releases_imports=operation.action is Action.CREATE)
+    request = ChangeRequest(
+        releases_imports=operation.action is Action.CREATE, express=is_express(operation.request)
+    )
     return _following(session, operation, Action.DELETE, request)
 
 

@@ -16,7 +16,7 @@ from stoker.resources.nova.server.properties import PROPERTIES as OF_SERVER
 from stoker.resources.nova.server.server import Server
 from stoker.resources.shared.instances import LAUNCH, TAGS, by_key, volume_findings
 from stoker.schema.properties import Attribute, Finder, Type
-from stoker.schema.resource_type import Call, ManagedType, Outcome
+from stoker.schema.resource_type import VALUES, Call, ManagedType, Outcome
 
 _SERVER = Server()
 _NO_ADDRESS = "0.0.0.0"  # noqa: S104 - the attribute of an instance without an address
@@ -78,6 +78,10 @@ class Instance(ManagedType):
             },
         ),
     }
+    early_kind = "server"
+    early_attributes = frozenset({"PrivateDnsName", "PrivateIp"})
+    uses_early = frozenset({VALUES})
+    deleted_early = True
     attributes = {
         "AvailabilityZone": Attribute("Availability zone of the instance.", Type.STRING),
         "PrivateDnsName": Attribute("Fixed address of the instance.", Type.STRING),

@@ -276,8 +276,9 @@ class RestResource(ManagedType):
         if rule and status in rule.failed:
             return error_status(status, str(found.get(rule.reason) or "Unknown"), physical_id)
         if rule and status in rule.pending:
-            pause = polling_pause(call)
-            return Wait(pause, physical_id, reason=f"{self.collection.words} is {status}")
+            reason = f"{self.collection.words} is {status}"
+            early = bool(self.early_kind or self.early_attributes)
+            return Wait(polling_pause(call), physical_id, reason=reason, early=early)
         return Done(physical_id, self.attributes_of(call, found))
 
 

@@ -12,7 +12,7 @@ from stoker.resources.base import declare
 from stoker.resources.base.rest import Readiness, RestResource
 from stoker.resources.designate.names import as_specified, with_lower_name
 from stoker.schema.constraints import Length, Range
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import VALUES, Call
 from stoker.schema.support import since
 
 _ZONES = KINDS["dns", "zone"]
@@ -32,6 +32,7 @@ class RecordSet(RestResource):
     parent_property = "zone"
     readiness = Readiness(pending=frozenset({"PENDING"}))
     async_delete = True
+    uses_early = frozenset({VALUES, "zone"})
 
     properties = {
         "description": declare.string(

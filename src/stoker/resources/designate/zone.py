@@ -29,6 +29,7 @@ class Zone(RestResource):
     collection = KINDS["dns", "zone"]
     readiness = Readiness(pending=frozenset({"PENDING"}))
     async_delete = True
+    early_kind = "zone"
     field_names = {"primaries": "masters"}
     clear_values = {"ttl": _TTL}
 

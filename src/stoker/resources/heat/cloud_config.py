@@ -9,7 +9,7 @@ import yaml
 from stoker.resources.base import declare
 from stoker.resources.heat.configs import StoredConfig
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import VALUES, Call
 from stoker.schema.support import since
 
 
@@ -17,6 +17,7 @@ class CloudConfig(StoredConfig):
     """A map that is written as #cloud-config YAML."""
 
     type_name = "OS::Heat::CloudConfig"
+    uses_early = frozenset({VALUES})
     description = "Configuration for cloud-init: a map that is written as #cloud-config YAML."
     support = since("2014.1")
     properties = {"cloud_config": declare.mapping("The configuration in the format of cloud-init.")}

@@ -9,7 +9,7 @@ from stoker.resources.base import declare
 from stoker.resources.heat.configs import StoredConfig, config_group
 from stoker.resources.shared.mime import parts_of, text_part
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import VALUES, Call
 from stoker.schema.support import since
 
 
@@ -17,6 +17,7 @@ class MultipartMime(StoredConfig):
     """A MIME message of texts and other configurations."""
 
     type_name = "OS::Heat::MultipartMime"
+    uses_early = frozenset({VALUES})
     description = "Several configurations for cloud-init in one MIME message."
     support = since("2014.1")
     names_software = frozenset({"parts"})

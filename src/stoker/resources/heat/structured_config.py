@@ -6,7 +6,7 @@ from typing import Any
 
 from stoker.resources.heat.configs import StoredConfig, config_properties
 from stoker.schema.properties import Attribute, Type
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import VALUES, Call
 from stoker.schema.support import since
 
 
@@ -14,6 +14,7 @@ class StructuredConfig(StoredConfig):
     """A map with inputs and outputs. It never changes."""
 
     type_name = "OS::Heat::StructuredConfig"
+    uses_early = frozenset({VALUES})
     description = "Configuration as a map, with its inputs and outputs."
     support = since("2014.1")
     properties = config_properties(Type.MAP, "The configuration.")

@@ -16,7 +16,7 @@ from stoker.schema.conversion import (
     to_string,
 )
 from stoker.schema.properties import Attribute, Property, Type
-from stoker.schema.resource_type import Call, Done, ManagedType, Outcome
+from stoker.schema.resource_type import VALUES, Call, Done, ManagedType, Outcome
 from stoker.schema.support import since
 from stoker.schema.unknown import unknown_in
 
@@ -33,6 +33,7 @@ class Value(ManagedType):
     """An expression that is evaluated once and used in several places."""
 
     type_name = "OS::Heat::Value"
+    uses_early = frozenset({VALUES})
     description = "Holds a value, so that an expression can be used in several places."
     support = since("7.0.0")
     properties = {

@@ -11,7 +11,7 @@ from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others
 from stoker.resources.shared.networks.ec2 import address_called, port_of
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part, associations
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import VALUES, Call, Done, Failed, ManagedType, Outcome
 
 _OUT = "AWS::EC2::VPCGatewayAttachment"
 
@@ -20,6 +20,7 @@ class ElasticIpAssociation(ManagedType):
     """An association of a floating IP with a server or an interface."""
 
     type_name = "AWS::EC2::EIPAssociation"
+    uses_early = frozenset({VALUES, "server"})
     id_form = "FLOATING_IP:PORT"
     description = "Associates an address with a server or an interface."
     service = "network"

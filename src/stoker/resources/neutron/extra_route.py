@@ -14,7 +14,7 @@ from stoker.clouds.objects.collections import ROUTERS
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others, interfaces_of
 from stoker.resources.neutron.declarations import ROUTES, route_part
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
+from stoker.schema.resource_type import VALUES, Call, Done, Failed, ManagedType, Outcome
 from stoker.schema.support import Support, SupportStatus
 
 
@@ -22,6 +22,7 @@ class ExtraRoute(ManagedType):
     """One route of a router."""
 
     type_name = "OS::Neutron::ExtraRoute"
+    uses_early = frozenset({VALUES})
     id_form = "ROUTER:DESTINATION:NEXT_HOP"
     description = "A route that is added to the routes of a router."
     service = "network"

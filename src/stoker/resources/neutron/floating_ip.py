@@ -17,7 +17,7 @@ from stoker.resources.base.rest import RestResource
 from stoker.resources.neutron.declarations import DNS_DOMAIN, FIXED_IP_ADDRESS
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part
 from stoker.schema.properties import Attribute, Interruption, Type
-from stoker.schema.resource_type import Call, Impossible
+from stoker.schema.resource_type import VALUES, Call, Impossible
 from stoker.schema.resource_type.neighbours import Neighbours, first_value
 from stoker.schema.support import deprecated, hidden, since
 
@@ -28,6 +28,7 @@ class FloatingIP(RestResource):
     """A floating IP."""
 
     type_name = "OS::Neutron::FloatingIP"
+    uses_early = frozenset({VALUES})
     description = "An address of an external network, associated with a port."
     service = "network"
     collection = FLOATING_IPS

@@ -16,6 +16,7 @@ from stoker.resources.neutron.declarations import FIXED_IP_ADDRESS
 from stoker.resources.shared.networks.port_addresses import LEADS, association_part, associations
 from stoker.schema.properties import Interruption
 from stoker.schema.resource_type import (
+    VALUES,
     Call,
     Done,
     Failed,
@@ -32,6 +33,7 @@ class FloatingIPAssociation(ManagedType):
     """An association of a floating IP with a port."""
 
     type_name = "OS::Neutron::FloatingIPAssociation"
+    uses_early = frozenset({VALUES})
     id_form = "FLOATING_IP:PORT"
     description = "Associates a floating IP with a port."
     service = "network"

@@ -22,7 +22,7 @@ from stoker.resources.shared.networks.port_addresses import (
     give_addresses_back,
     is_derived,
 )
-from stoker.schema.resource_type import Call, Done, Outcome, Wait
+from stoker.schema.resource_type import VALUES, Call, Done, Outcome, Wait
 from stoker.schema.resource_type.neighbours import first_value
 
 _APART = frozenset({"no_fixed_ips", "replacement_policy", "security_groups", "fixed_ips"})
@@ -34,6 +34,7 @@ class Port(RequestsFixedAddresses, RestResource):
     """A port."""
 
     type_name = "OS::Neutron::Port"
+    uses_early = frozenset({VALUES})
     description = "A port of a network, with its addresses and security groups."
     service = "network"
     collection = PORTS

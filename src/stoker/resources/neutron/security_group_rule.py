@@ -24,7 +24,7 @@ from stoker.resources.neutron.declarations import (
 from stoker.resources.shared.making_way import MakesWay
 from stoker.resources.shared.networks.protocols import PROTOCOLS
 from stoker.resources.shared.networks.security_group_rules import RULE, meaning, rule_part
-from stoker.schema.resource_type import Call
+from stoker.schema.resource_type import VALUES, Call
 from stoker.schema.support import since
 
 _MEANT = (
@@ -37,6 +37,7 @@ class SecurityGroupRule(MakesWay, RestResource):
     """A rule of a security group."""
 
     type_name = "OS::Neutron::SecurityGroupRule"
+    uses_early = frozenset({VALUES})
     description = "A rule of a security group."
     service = "network"
     unique = True

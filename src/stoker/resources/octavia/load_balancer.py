@@ -23,6 +23,8 @@ class LoadBalancer(Balanced):
         "vip_subnet": "vip_subnet_id",
     }
 
+    # Listeners and pools need a load balancer that is ready; its address exists from the start.
+    early_attributes = frozenset({"vip_address", "vip_port_id", "vip_subnet_id"})
     properties = {
         "admin_state_up": declare.ADMIN_STATE_UP,
         "availability_zone": declare.by_name(

@@ -9,6 +9,7 @@ from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.shared.networks.balanced_members import Balanced
 from stoker.schema.constraints import Range
+from stoker.schema.resource_type import VALUES
 from stoker.schema.support import since
 
 
@@ -16,6 +17,7 @@ class PoolMember(Balanced):
     """A member of a pool."""
 
     type_name = "OS::Octavia::PoolMember"
+    uses_early = frozenset({VALUES})
     description = "A server that receives a share of a pool's traffic."
     support = since("10.0.0")
     collection = collection("load_balancer", "member", path="/lbaas/pools/{}/members")

@@ -73,9 +73,10 @@ from stoker.schema.resource_type.scaling import (
     Resized,
     ScalableType,
 )
-from stoker.schema.resource_type.types import ManagedType, ResourceType
+from stoker.schema.resource_type.types import VALUES, ManagedType, ResourceType
 
 __all__ = [
+    "VALUES",
     "Adjustment", "AdjustsGroup", "Adopts", "Call", "Checks", "Claims", "Contends",
     "DependsImplicitly",
     "Deploys", "Done", "Expects", "Failed", "FindsObstacles", "GathersAttributes", "GrantsAccess",

@@ -33,6 +33,9 @@ class Wait(Struct, frozen=True):
     data: Mapping[str, Any] | None = None
     on_signal: bool = False  # call again as soon as any resource of the stack is signalled
     reason: str | None = None  # shown while waiting, in words
+    # Under express, other resources need not wait any longer: the object of a create has its id and
+    # its early attributes, or a delete is certain to proceed without further requests.
+    early: bool = False
     attributes: Mapping[str, Any] | None = None
     software: SoftwareChange = NO_SOFTWARE
 

@@ -11,6 +11,8 @@ from stoker.schema.resource_type.call import Call
 from stoker.schema.resource_type.outcomes import Outcome
 from stoker.schema.support import SUPPORTED, SupportStatus
 
+VALUES = "values"  # in :attr:`ResourceType.uses_early`
+
 
 class ResourceType(ABC):
     """The schema of a resource. One instance serves all resources of the type."""
@@ -63,6 +65,17 @@ class ResourceType(ABC):
     has_data: ClassVar[bool] = False
     # The quota that an object counts against, as "network/port"; empty for none.
     quota: ClassVar[str] = ""
+    # Under express: attributes with their final values as soon as a create answers with
+    # ``Wait.early``.
+    early_attributes: ClassVar[frozenset[str]] = frozenset()
+    # Under express: a word for the object of such a create, for types that need only its id.
+    early_kind: ClassVar[str] = ""
+    # Under express: what a create can use before it is settled, :data:`VALUES` (early attributes of
+    # any object) and early kinds. Empty if everything that the resource depends on must be settled.
+    uses_early: ClassVar[frozenset[str]] = frozenset()
+    # Under express: a delete is accepted while objects that were created with its values are still
+    # being deleted.
+    deleted_early: ClassVar[bool] = False
     # Update policies that the type knows, declared as properties are; empty for none.
     update_policies: ClassVar[Mapping[str, Property]] = {}
     capabilities: ClassVar[dict[object, bool]]  # cached results of :func:`can` for this class

@@ -375,6 +375,7 @@ class Evaluator(Struct, frozen=True):
             description=body.description,
             external_id=parts["external_id"],
             import_id=import_id,
+            express=body.express,
             restricted=self.restricted.get(body.name, frozenset()),
         )
 

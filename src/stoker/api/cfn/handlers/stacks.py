@@ -31,6 +31,9 @@ from stoker.template.definition import Output
 _DELETE = "DELETE"
 # Reactions to a failure, and whether rollback is disabled.
 _ON_FAILURE = {"DO_NOTHING": True, "ROLLBACK": False, _DELETE: False}
+_CONFIG = "DeploymentConfig"
+_EXPRESS = "EXPRESS"
+_MODES = ("STANDARD", _EXPRESS)
 _PSEUDO = ("AWS::", "OS::")  # prefixes of pseudo parameters
 # Capabilities that a client acknowledges; no type here requires one.
 _CAPABILITIES = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM", "CAPABILITY_AUTO_EXPAND")
@@ -105,7 +108,8 @@ async def delete(call: Call) -> dict[str, Any]:
     """Start deleting a stack."""
     refuse_unsupported(call.parameters)
     try:
-        await _once_on_stack(call, call.service.operations.delete)
+        delete = partial(call.service.operations.delete, express=is_express(call.parameters))
+        await _once_on_stack(call, delete)
     except ExportInUseError as refusal:
         # Terraform interprets a ValidationError as the end of the stack.
         raise ValidationError(refusal.message, INVALID_OPERATION) from None
@@ -202,6 +206,7 @@ async def _settings(call: Call) -> StackRequest:
     return StackRequest(
         timeout_mins=number(parameters, "TimeoutInMinutes", "minutes"),
         disable_rollback=_disable_rollback(parameters),
+        express=is_express(parameters),
         tags=requested_tags(parameters),
         deletes_on_failure=_on_failure(parameters) == _DELETE,
         keeps=bool(flag(parameters, "EnableTerminationProtection")),
@@ -210,9 +215,21 @@ async def _settings(call: Call) -> StackRequest:
     )
 
 
+def is_express(parameters: Mapping[str, str]) -> bool:
+    """Return whether the deployment mode is express."""
+    return choice(parameters, f"{_CONFIG}.Mode", _MODES) == _EXPRESS
+
+
 def _disable_rollback(parameters: Mapping[str, str]) -> bool | None:
     disable_rollback = flag(parameters, "DisableRollback")
     on_failure = _on_failure(parameters)
+    configured = flag(parameters, f"{_CONFIG}.DisableRollback")
+    if configured is not None or is_express(parameters):
+        if disable_rollback is not None or on_failure is not None:
+            message = f"{_CONFIG} excludes DisableRollback and OnFailure; give the setting in it."
+            raise ValidationError(message, INVALID_COMBINATION)
+        # As in AWS, a failed express deployment stays as it is unless the request says otherwise.
+        return True if configured is None else configured
     if on_failure is None:
         return disable_rollback
     if disable_rollback is not None:

@@ -36,6 +36,7 @@ _WITH_COUNT = Flag("with_count", "With the number of stacks that match, on whate
 LIST_QUERY: tuple[Parameter, ...] = (*STACK_QUERY, _WITH_COUNT)
 RESOLVE_OUTPUTS = Flag("resolve_outputs", "With the values of outputs.", default=True)
 PLAN_FINGERPRINT = Text("plan_fingerprint", "Delete as long as this plan holds. Stoker's own.")
+EXPRESS = Flag("express", "Delete without waiting where possible. Stoker's own.")
 _DRIFTED = ("changed", "gone")
 
 
@@ -54,6 +55,7 @@ class StackBody(TypedDict, total=False):
     tags: str | list[str] | None
     plan_fingerprint: str | None
     import_objects: Mapping[str, str] | None
+    express: bool | str
 
 
 class CreateBody(StackBody, total=False):
@@ -232,7 +234,8 @@ async def patch(call: Call) -> Response:
 async def delete(call: Call) -> Response:
     """Start deleting a stack; with a fingerprint, only if that plan still holds."""
     plan = PLAN_FINGERPRINT.read(call.query)
-    await call.service.operations.delete(call.caller, call.stack, plan)
+    express = EXPRESS.read(call.query)
+    await call.service.operations.delete(call.caller, call.stack, plan, express=express)
     return no_content()
 
 

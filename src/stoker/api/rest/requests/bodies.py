@@ -60,6 +60,7 @@ async def stack_request(
         import_objects=_import_objects(body),
         change_imported=bool(_optional_flag(body, "change_imported")),
         keep_objects=_keep_objects(body),
+        express=bool(_optional_flag(body, "express")),
     )
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from stoker.engine.execution.calls.hooks import Hooks
+from stoker.engine.execution.early import EarlyStarts
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.value_sizes import ValueSizes
 from stoker.engine.execution.waiting import Waiting
+from stoker.engine.model.kinds import is_express
 from stoker.engine.model.plans import Definitions
 from stoker.engine.model.records import Operation
 
@@ -25,3 +27,5 @@ class OperationContext:
         self.waiting = waiting
         self.hooks = Hooks(session, operation, desired)
         self.values = ValueSizes(session)
+        self.is_express = is_express(operation.request)
+        self.early: EarlyStarts | None = None  # of the phase in progress

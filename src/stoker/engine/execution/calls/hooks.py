@@ -88,6 +88,10 @@ class Hooks:
         self._marks: Marks | None = None
         self._loading = asyncio.Lock()
 
+    def is_at_hook(self, row: Resource) -> bool:
+        """Return whether the row waits at a hook, so that no call is in flight."""
+        return hook_of(row) is not None
+
     async def stop_before(self, caller: TypeCaller, action: Action) -> None:
         """Wait at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
         events = await self.reach(caller, f"pre-{action.lower()}")

@@ -157,11 +157,13 @@ class ResourceRun(TypeCaller):
                         # Nothing would find surplus objects once the row is dropped.
                         await sweep_row(self)
                     elif can(work.type, WatchesMetric):
-                        await self._watch(work, outcome.physical_id)
+                        await _watch(self, work, outcome.physical_id)
                     await self._record_done(work, outcome)
                     return
                 case Wait():
                     await self._record_wait(outcome)
+                    if outcome.early and work.lets_others_start:
+                        await self._let_others_start(work)
                     try:
                         await self.waiting.wait(outcome, seen)
                     except StoppedError:
@@ -201,23 +203,6 @@ class ResourceRun(TypeCaller):
                 partial(publish, session.ports, session.stack.project_id, server_id)
             )
 
-    async def _watch(self, work: TypeCall, physical_id: str | None) -> None:
-        """Evaluate the watch rule of the resource from now on."""
-        session, row, type_ = self.session, self.row, work.type
-        assert can(type_, WatchesMetric)
-        rule = type_.rule(build_call(session, row, work.type, properties=work.properties))
-        now = session.ports.clock.now()
-        watch = WatchDefinition(
-            row.id,
-            row.stack_id,
-            physical_id or row.physical_id or row.name,
-            rule.namespace,
-            rule.metric,
-            created_at=now,
-            next_at=now + rule.period,
-        )
-        await session.record([watch])
-
     async def _record_wait(self, wait: Wait) -> None:
         """Commit the state of a pending type, if it has changed."""
         updated = with_answer(self.row, wait.physical_id, wait.attributes, wait.data, wait.progress)
@@ -227,6 +212,24 @@ class ResourceRun(TypeCaller):
             self.row = updated
             await self.session.commit(resources=[updated])
         await self.session.tell_intent(updated)
+
+    async def _let_others_start(self, work: TypeCall) -> None:
+        """Record the early attributes, then let dependants start."""
+        early, wanted = self.context.early, work.attributes & work.type.early_attributes
+        if early is None or early.is_early(early.key_of(self.row)):
+            return
+        missing = wanted - self.row.attributes.keys()
+        if missing and can(work.type, Reads):
+            try:
+                live = await self.ask(replace(work, method=work.type.read))
+                found = {name: live[name] for name in missing & live.keys()}
+                answer = await self.context.values.within(self.row, Done(attributes=found))
+            except RequestError:
+                return  # the next poll tries again
+            if isinstance(answer, Failed):
+                return  # the end of the action reports it
+            await self.record(attributes={**self.row.attributes, **found})
+        early.allow(self.row)
 
     async def _record_done(self, work: TypeCall, done: Done) -> None:
         """Add the values of the last answer to the row, and attributes that others refer to."""
@@ -283,3 +286,21 @@ class ResourceRun(TypeCaller):
             reason = await failure_of_signals(self, creation_policy)
             if reason is not None:
                 await self.fail(reason_of_resource(self.row.name, reason, "CreationPolicy"))
+
+
+async def _watch(run: ResourceRun, work: TypeCall, physical_id: str | None) -> None:
+    """Evaluate the watch rule of the resource from now on."""
+    session, row, type_ = run.session, run.row, work.type
+    assert can(type_, WatchesMetric)
+    rule = type_.rule(build_call(session, row, work.type, properties=work.properties))
+    now = session.ports.clock.now()
+    watch = WatchDefinition(
+        row.id,
+        row.stack_id,
+        physical_id or row.physical_id or row.name,
+        rule.namespace,
+        rule.metric,
+        created_at=now,
+        next_at=now + rule.period,
+    )
+    await session.record([watch])

@@ -78,6 +78,7 @@ class TypeCall(Struct, frozen=True):
     attributes: frozenset[str] = frozenset()  # that the template refers to: read after a create
     snapshot: SnapshotFacts = NO_SNAPSHOT  # that the method takes or removes
     signal: Signal | None = None  # that the method reacts to
+    lets_others_start: bool = False  # before its action has ended, if the type permits it
 
     @property
     def service(self) -> str | None:

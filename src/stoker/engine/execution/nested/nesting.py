@@ -22,7 +22,13 @@ from stoker.engine.execution.nested.ends import NestedEnds, NestedFailedError
 from stoker.engine.execution.nested.settled import is_settled
 from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
 from stoker.engine.execution.session import Session, StackRows
-from stoker.engine.model.kinds import Batches, ChangeRequest, WalkRequest, accepted_below
+from stoker.engine.model.kinds import (
+    Batches,
+    ChangeRequest,
+    WalkRequest,
+    accepted_below,
+    is_express,
+)
 from stoker.engine.model.plans import Releases
 from stoker.engine.model.records import (
     Action,
@@ -159,6 +165,7 @@ class Nesting:
                 releases_imports=parent.releases_imports,
                 accepted=accepted_below(parent.request, name),
                 converge=parent.converges,
+                express=is_express(parent.request),
             ),
             input_id=input_id,
             deadline=_deadline(parent, nested, ports.clock.now()),

@@ -10,7 +10,7 @@ tests/replacement, tests/rollback and the simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from stoker.engine.execution.calls.adopt import adopting
@@ -20,6 +20,7 @@ from stoker.engine.execution.calls.type_caller import TypeCall
 from stoker.engine.execution.nested.nesting import Nesting, note_size
 from stoker.engine.execution.observe.preparation import call_about
 from stoker.engine.execution.reasons import ActionFailedError, reason_of_resource
+from stoker.engine.execution.steps.early_creates import EarlyCreates
 from stoker.engine.execution.steps.handover import ReplacementHandover
 from stoker.engine.model.plans import Change, Definitions, Node, Observed, Reason, defined
 from stoker.engine.model.records import Action, Event, Operation, Resource, Status
@@ -34,7 +35,6 @@ from stoker.engine.planning.decision import (
     specified_properties,
     still_unknown,
 )
-from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
@@ -63,7 +63,7 @@ class ApplyStep:
         self._observed = observed
         self._handover = ReplacementHandover(context)
         self._call_for = call_about(session)
-        self._facts = RecordedFacts(session.current, session.reference_of)
+        self._early = EarlyCreates(context, desired)
         self._used = desired.attributes_used
         self._replaced = replaced_rows(session.rows.values())
 
@@ -103,13 +103,20 @@ class ApplyStep:
             case _:
                 raise DiagnosticError([still_unknown(definition)])
 
+    async def needs_end(self, node: Node, early: Collection[str]) -> Collection[str]:
+        """Return which resources must be complete before this one starts."""
+        row = self._session.current.get(node.name)
+        if row is not None and _is_done(row, self._operation):
+            return ()
+        return await self._early.needs_end(node, early)
+
     async def _decided(self, row: Resource | None, name: str) -> tuple[Definition, Choice]:
         """Return the definition and the decision of the resource; on a thread if it takes long."""
         rows = self._session.rows
         replaced = [rows[old.id] for old in self._replaced.get(name, ()) if old.id in rows]
 
         def decided(*, light: bool = False) -> tuple[Definition, Choice]:
-            definition = defined(self._desired, name, self._facts, light=light)
+            definition = defined(self._desired, name, self._early.facts, light=light)
             choice = choose(row, replaced, definition, self._call_for, self._observed)
             require_known(choice, definition)
             return definition, choice
@@ -250,7 +257,9 @@ class ApplyStep:
                 method = adopting(type_, adopted)
             if method is not None:
                 properties = specified_properties(definition)
-                await run.call(TypeCall(type_, method, properties, previous, changed, used))
+                work = TypeCall(type_, method, properties, previous, changed, used)
+                is_early = self._early.lets_others_start(run.row, definition)
+                await run.call(replace(work, lets_others_start=True) if is_early else work)
             if can(type_, TakesDeployments):
                 await run.publish(definition.properties)
         await run.await_signals(definition.creation_policy)

@@ -8,6 +8,8 @@ row is dropped in the transaction of its last event, unless a hook follows the d
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from stoker.engine.execution.calls.build import name_of_object
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.create_recovery import find_lost
@@ -69,6 +71,14 @@ class RemoveStep:
             await self._delete(run, type_)
         await self._complete(run)
 
+    async def needs_end(self, node: Node, early: Collection[str]) -> Collection[str]:
+        """Return which deletes in progress must end before this one starts."""
+        row = self._session.rows.get(node.key)
+        if row is None or is_nested(row):
+            return early
+        type_ = self._session.type_of(row)
+        return () if type_ is not None and type_.deleted_early else early
+
     async def _begin(self, run: ResourceRun, calls: ResourceType | None) -> None:
         if (run.row.action, run.row.status) == (Action.DELETE, Status.IN_PROGRESS):
             return
@@ -91,7 +101,8 @@ class RemoveStep:
         await find_lost(run, type_)
         if run.row.deletion_policy == DeletionPolicy.SNAPSHOT and can(type_, Snapshots):
             await self._snapshot(run, type_)
-        await run.call(TypeCall(type_, type_.delete, run.row.properties))
+        express = self._context.is_express
+        await run.call(TypeCall(type_, type_.delete, run.row.properties, lets_others_start=express))
 
     async def _snapshot(self, run: ResourceRun, type_: ManagedType) -> None:
         """Snapshot the object before its delete, once even across restarts."""

@@ -214,6 +214,7 @@ class Operations:
             import_objects=request.import_objects,
             change_imported=request.change_imported,
             keep_objects=request.keep_objects,
+            express=request.express,
             policy=rules.of_update,
         )
         # The time limit of the request applies to its own operation, too.
@@ -231,9 +232,16 @@ class Operations:
         await ports.store.commit(change)
 
     async def delete(
-        self, caller: Caller, address: StackAddress, plan_fingerprint: str | None = None
+        self,
+        caller: Caller,
+        address: StackAddress,
+        plan_fingerprint: str | None = None,
+        *,
+        express: bool = False,
     ) -> None:
         """Record a delete, which supersedes the operation in progress. A second one has no effect.
+
+        With ``express``, deletes start as soon as those before them are certain to proceed.
 
         Raises NotFoundError for a deleted stack, and PlanOutdatedError if the plan that the request
         accepts is outdated.
@@ -246,7 +254,8 @@ class Operations:
             partial(require_deletable, stack=stack),
             partial(require_agreed, agreement=agreement),
         )
-        operation = self._ports.operation_on(stack, Action.DELETE, ChangeRequest(), caller=caller)
+        content = ChangeRequest(express=express)
+        operation = self._ports.operation_on(stack, Action.DELETE, content, caller=caller)
         change = PublicChange(stack.id, puts=(operation,), guards=checks)
         try:
             await self._ports.store.commit(change)
@@ -315,6 +324,7 @@ def _creation(request: StackRequest, *, disable_rollback: bool) -> ChangeRequest
         rollback=not disable_rollback and not deletes,
         deletes=deletes,
         import_objects=request.import_objects,
+        express=request.express,
     )
 
 

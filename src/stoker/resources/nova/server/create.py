@@ -17,7 +17,7 @@ from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.collections import SERVERS
 from stoker.resources.base.rest import poll_object, polling_pause, refusal
 from stoker.resources.nova.server.body import request_body
-from stoker.resources.nova.server.ports import ensure_ports, lead_floating_ips, nics
+from stoker.resources.nova.server.ports import ensure_ports, has_addresses, lead_floating_ips, nics
 from stoker.resources.nova.server.states import ACTIVE, BROKEN, TASK, broken_by, live
 from stoker.resources.nova.server.user_data import Addresses, render
 from stoker.resources.shared.signals.server_software import (
@@ -63,7 +63,11 @@ def settle(call: Call) -> Outcome:
         return broken_by(call, server)
     if status != ACTIVE or task:
         doing = f"{status} ({task})" if task else str(status)
-        return Wait(polling_pause(call), reason=f"the server is {doing}")
+        return Wait(
+            polling_pause(call),
+            reason=f"the server is {doing}",
+            early=has_addresses(call.properties.get("networks"), server),
+        )
     desired = nics(call.properties.get("networks"))
     if any(nic.entry.get("floating_ip") for nic in desired):
         lead_floating_ips(call, desired, ensure_ports(call, desired))

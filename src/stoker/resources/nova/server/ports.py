@@ -235,6 +235,20 @@ def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
     return None
 
 
+def has_addresses(networks: Sequence[Mapping[str, Any]] | None, server: Mapping[str, Any]) -> bool:
+    """Return whether a server that is being built shows the final addresses of all its ports.
+
+    Nova binds the ports early in a build. Addresses of networks that Nova chooses are not known to
+    be complete, and floating IPs of entries are associated at the end.
+    """
+    desired = nics(networks)
+    if server.get("status") != "BUILD" or any(nic.entry.get("floating_ip") for nic in desired):
+        return False
+    shown = (server.get("addresses") or {}).values()
+    macs = {item.get("OS-EXT-IPS-MAC:mac_addr") for items in shown for item in items}
+    return 0 < len(desired) <= len(macs)
+
+
 def lead_floating_ips(call: Call, desired: Sequence[Nic], ports: Sequence[str]) -> None:
     """Associate floating IPs with the ports of their entries. Safe to repeat."""
     for nic, port in zip(desired, ports, strict=True):

@@ -46,7 +46,7 @@ from stoker.resources.nova.server.properties import ATTRIBUTES, PROPERTIES
 from stoker.resources.nova.server.release import reclaim, release
 from stoker.resources.nova.server.states import ACTIVE, SUSPENDED, not_active
 from stoker.resources.shared.signals import server_software
-from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
+from stoker.schema.resource_type import VALUES, Call, Done, Failed, ManagedType, Outcome, Wait
 
 _SERVERS_BY_TAG = replace(SERVERS, microversion="2.26")
 
@@ -61,6 +61,10 @@ class Server(LeadsFloatingIPs, HoldsPorts, RequestsOwnAddresses, ManagedType):
     names_software = frozenset({"user_data"})
     properties = PROPERTIES
     attributes = ATTRIBUTES
+    early_kind = "server"
+    early_attributes = frozenset({"name", "networks", "addresses", "first_address"})
+    uses_early = frozenset({VALUES})
+    deleted_early = True
     live = staticmethod(live_properties)
     claim = staticmethod(claim_ports)
     quota_use = staticmethod(quota_use)
@@ -86,9 +90,8 @@ class Server(LeadsFloatingIPs, HoldsPorts, RequestsOwnAddresses, ManagedType):
     def delete(self, call: Call) -> Outcome:
         """Delete the server, then its own ports, pushed metadata and stack user."""
         if not is_removed(call):
-            return Wait(
-                polling_pause(call), progress={"asked": True}, reason="the server is being deleted"
-            )
+            reason = "the server is being deleted"
+            return Wait(polling_pause(call), progress={"asked": True}, reason=reason, early=True)
         delete_own_ports(call)
         if takes_deployments(call.properties):
             server_software.retract(call, call.properties)
