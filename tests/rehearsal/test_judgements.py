@@ -10,7 +10,7 @@ import pytest
 from stoker.cli.client.stacks import Resource
 from stoker.cli.rehearsal.probes import Interruption
 from stoker.cli.rehearsal.scenarios import FAILURE, with_failure
-from stoker.cli.rehearsal.stack_state import StackState, differences
+from stoker.cli.rehearsal.stack_state import StackState, compared
 
 HOT = {"heat_template_version": "2018-08-31", "resources": {"a": {"type": "T"}}}
 
@@ -28,14 +28,20 @@ def state(physical_id: str = "1", size: int = 1, output: Any = "x", **more: Any)
     ("after", "words"),
     [
         (state(), []),
-        (state(physical_id="2"), ["a is another object: 2, was 1"]),
         (state(size=2), ["a: size: 1 -> 2"]),
         (state(output="y"), ['output o: "x" -> "y"']),
         (state(template={}), ["the stack has another template"]),
     ],
 )
 def test_differences_name_what_is_not_restored(after: StackState, words: list[str]) -> None:
-    assert differences(state(), after) == words
+    found = compared(state(), after)
+    assert (found.others, found.made_again) == (tuple(words), ())
+
+
+def test_another_object_explains_its_id_elsewhere() -> None:
+    found = compared(state(output="at 1"), state(physical_id="2", output="at 2"))
+    assert found.made_again == ("a: 2, was 1",)
+    assert found.others == ()
 
 
 @pytest.mark.parametrize("as_text", [True, False])

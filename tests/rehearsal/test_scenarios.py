@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.rehearsal.conftest import Rehearse, Write, copy_as
 
 from stoker.cli.client.stacks import list_stacks
+from stoker.cli.deploy.request import DeployArguments
 from stoker.cli.rehearsal.rehearsal import Result
 from stoker.cli.rehearsal.scenarios import DISTURBED, KILL, PLAIN, ROLLBACK
 from stoker.cli.rehearsal.stack_state import objects_of
@@ -24,6 +27,40 @@ resources:
     properties: {network: {get_resource: net}}
 outputs:
   address: {value: {get_attr: [port, fixed_ips, 0, ip_address]}}
+"""
+WEB = """
+parameters: {title: {type: string, default: old}}
+resources:
+  group:
+    type: OS::Neutron::SecurityGroup
+    properties: {rules: [{protocol: tcp, port_range_min: 8080, port_range_max: 8080}]}
+  net: {type: OS::Neutron::Net}
+  subnet: {type: OS::Neutron::Subnet, properties: {network: {get_resource: net}, cidr: 10.8.0.0/24}}
+  router:
+    type: OS::Neutron::Router
+    properties: {external_gateway_info: {network: public}}
+  interface:
+    type: OS::Neutron::RouterInterface
+    properties: {router: {get_resource: router}, subnet: {get_resource: subnet}}
+  port:
+    type: OS::Neutron::Port
+    depends_on: subnet
+    properties: {network: {get_resource: net}, security_groups: [{get_resource: group}]}
+  address:
+    type: OS::Neutron::FloatingIP
+    depends_on: interface
+    properties: {floating_network: public, port_id: {get_resource: port}}
+  web:
+    type: OS::Nova::Server
+    properties:
+      image: host
+      flavor: m1.tiny
+      networks: [{port: {get_resource: port}}]
+      user_data_format: RAW
+      user_data:
+        str_replace:
+          template: "#!/bin/sh\\ncd /etc; echo $TITLE; exec python3 -m http.server 8080"
+          params: {$TITLE: {get_param: title}}
 """
 SERVER = """
 parameters: {image: {type: string, default: host}, title: {type: string, default: old}}
@@ -75,10 +112,24 @@ def test_update_reports_interruption_of_replaced_server(written: Write, rehearse
     assert result.problems == []
     assert states(result) == ["CREATE_COMPLETE", "UPDATE_COMPLETE", "DELETE_COMPLETE"]
     server, fixed = result.interruptions
-    assert (server.server, server.probe, server.why) == ("web", "server", "replaced")
+    assert (server.resource, server.probe, server.why) == ("web", "server", "replaced")
     assert fixed.probe == "fixed address"
     assert fixed.seconds > 0
     assert fixed.ended
+
+
+def test_update_probes_programs_behind_addresses(
+    cloud: ThrowawayCloud, written: Write, rehearse: Rehearse
+) -> None:
+    result = rehearse(written(WEB, title="new"), copy_as(written(WEB))).run(PLAIN)
+    assert result.problems == []
+    found = {each.probe: each for each in result.interruptions}
+    if "HTTP" not in found:
+        pytest.skip("the servers of this machine's local cloud have no networks")
+    assert set(found) == {"server", "fixed address", "floating address", "HTTP"}
+    assert found["HTTP"].ended
+    assert found["HTTP"].seconds > 0
+    assert found["HTTP"].why == "replaced"
 
 
 def test_update_reports_no_interruption_of_unchanged_server(
@@ -109,6 +160,35 @@ outputs: {value: {value: {get_attr: [value, value]}}}
     new = written(text.replace("LENGTH", "9").replace("UPDATE", "fail: true"))
     result = rehearse(new, copy_as(old)).run(ROLLBACK)
     assert "it fails before its end: ROLLBACK_COMPLETE" in result.problems[0]
+
+
+def test_rollback_lists_objects_that_are_made_again(written: Write, rehearse: Rehearse) -> None:
+    """A nested stack deletes the replaced server when its own update is complete."""
+    text = """
+parameters: {title: {type: string, default: old}}
+resources:
+  group:
+    type: OS::Heat::ResourceGroup
+    properties:
+      count: 1
+      resource_def:
+        type: OS::Neutron::Port
+        properties: {network: private, mac_address: {get_param: title}}
+"""
+    first, second = "fa:16:3e:00:00:01", "fa:16:3e:00:00:02"
+    copy = copy_as(written(text, title=first))
+    result = rehearse(written(text, title=second), copy).run(ROLLBACK)
+    assert result.problems == []
+    assert [each.partition(":")[0] for each in result.made_again] == ["group/0"]
+
+
+def test_hooks_are_cleared(written: Write, rehearse: Rehearse, tmp_path: Path) -> None:
+    environment = tmp_path / "hooks.yaml"
+    environment.write_text("resource_registry: {resources: {r: {hooks: pre-create}}}")
+    template = tmp_path / "app.yaml"
+    written("resources: {r: {type: OS::Heat::RandomString}}")
+    given = DeployArguments(template, (environment,), {}, {}, "app", converge=False, existing=False)
+    assert rehearse(given.request()).run(PLAIN).problems == []
 
 
 def test_failed_create_is_reported_with_its_cause(written: Write, rehearse: Rehearse) -> None:

@@ -101,6 +101,12 @@ class Event(Struct, frozen=True):
     physical_id: str
 
     @property
+    def hook(self) -> str | None:
+        """The environment hook at which the resource pauses from now on, or None."""
+        found = _AT_HOOK.search(self.reason)
+        return found[1] if found else None
+
+    @property
     def is_of_stack(self) -> bool:
         """Return whether it is an event of a stack, and not of a resource with its name."""
         return (self.resource, self.physical_id) == (self.stack_name, self.stack_id)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
 
+import click
 from msgspec import Struct
 
 from stoker.cli.client.client import Client, RefusedError, is_passing
@@ -126,18 +128,29 @@ class Operations:
                 failed_at = failed_at or answered
                 if not may_roll_back or answered - failed_at > _SETTLING_SECONDS:
                     break
+            self._clear_hooks(events, waiting)
             observe(events)
             time.sleep(_POLL_SECONDS)
         ended = self._asked(partial(refresh, self._client, stack, outputs=True), "outputs")
         causes = () if ended.status == "COMPLETE" else self._causes(ended)
         return Ended(action, ended, (failed_at or answered) - began, tuple(seen), causes)
 
+    def _clear_hooks(self, events: list[Event], what: str) -> None:
+        """Clear the hooks of an environment, since no person does it here."""
+        for event in events:
+            if event.hook is not None:
+                path = f"/stacks/{event.stack_name}/{event.stack_id}/resources/{event.resource}"
+                body = {"unset_hook": event.hook}
+                call = partial(self._client.call, ORCHESTRATION, "POST", f"{path}/signal", body)
+                with suppress(RefusedError):  # An earlier attempt without an answer cleared it.
+                    self._asked(call, what)
+
     def _causes(self, stack: Stack) -> tuple[str, ...]:
         try:
             found, _ = explanation_of(self._client, stack, None, self._shown_as)
         except CommandError as error:
             return (stack.reason, error.message)
-        return tuple(lines_of(found, datetime.now(UTC)))
+        return tuple(click.unstyle(line) for line in lines_of(found, datetime.now(UTC)))
 
     def _asked(self, question: Callable[[], Value], what: str) -> Value:
         """Return an answer, asked again while the service is killed or busy."""

@@ -2,12 +2,15 @@
 
 A server is up while its status is ACTIVE; of a replaced server, the old or the new object. An
 address is up while it leads to an ACTIVE server: a fixed one through its port, a floating one
-through its association. A TCP port of a floating address that accepts connections before the
-operation is up while it does, in a local cloud with real servers.
+through its association. A floating address of anything else, as of a load balancer, is up while it
+is associated. A TCP port of a floating address that accepts connections before the operation is up
+while it does; one that speaks HTTP, while it answers without an error of the server. That takes a
+local cloud with real servers.
 """
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +42,9 @@ _CAUSES = {
     "ERROR": "in error",
 }
 _SERVER, _FIXED, _FLOATING, _TCP = "server", "fixed address", "floating address", "TCP port"
+_HTTP = "HTTP"
+_REQUEST = b"GET / HTTP/1.1\r\nHost: rehearsal\r\nConnection: close\r\n\r\n"
+_STATUS = re.compile(rb"HTTP/1\.[01] (\d)\d\d")
 
 Place = tuple[str, int]
 # Times at which something was up or down.
@@ -48,8 +54,8 @@ _Marks = list[tuple[float, bool]]
 class Interruption(Struct, frozen=True):
     """Result of a probe."""
 
-    server: str  # path of the resource
-    probe: str  # server, fixed address, floating address or TCP port
+    resource: str  # path of the server, or of the floating address of something else
+    probe: str  # server, fixed address, floating address, TCP port or HTTP
     address: str
     seconds: float
     why: str  # as "replaced"; empty if nothing happened to the server
@@ -57,7 +63,8 @@ class Interruption(Struct, frozen=True):
     removed: bool = False  # The operation removed it for good.
 
     def __str__(self) -> str:
-        name = f"{self.server} {self.address}".strip()
+        name = f"{self.resource} {self.address}".strip()
+        name += " (HTTP)" if self.probe == _HTTP else ""
         why = f" ({self.why})" if self.why else ""
         if self.removed:
             return f"{name}: removed{why}"
@@ -74,18 +81,24 @@ class _Sample(Struct, frozen=True):
     at: float
     statuses: Mapping[str, str]  # of servers, by id
     fixed: Mapping[str, str]  # ids of servers by fixed address, with its network
-    floating: Mapping[str, str]  # ids of servers by floating address
+    # ids of the holders of ports by floating address; empty if it is not associated
+    floating: Mapping[str, str]
+    floating_ids: Mapping[str, str]  # ids of floating addresses
     open_ports: Mapping[Place, Place]  # addresses on this machine by address and port
 
     def is_up(self, server_id: str | None) -> bool:
         return server_id is not None and self.statuses.get(server_id) == "ACTIVE"
+
+    def fixed_of(self, server_id: str) -> list[str]:
+        """Return the keys of the fixed addresses of a server."""
+        return [key for key, holder in self.fixed.items() if holder == server_id]
 
 
 def _sample(client: Client) -> _Sample:
     found = client.get("compute", "/servers/detail")["servers"]
     ports = client.get("network", "/v2.0/ports")["ports"]
     floating = client.get("network", "/v2.0/floatingips")["floatingips"]
-    holders = {port["id"]: port["device_id"] for port in ports}
+    holders = {port["id"]: port["device_id"] or port["id"] for port in ports}
     return _Sample(
         time.monotonic(),
         {each["id"]: each["status"] for each in found},
@@ -95,6 +108,7 @@ def _sample(client: Client) -> _Sample:
             for fixed in port["fixed_ips"]
         },
         {each["floating_ip_address"]: holders.get(each["port_id"], "") for each in floating},
+        {each["floating_ip_address"]: each["id"] for each in floating},
         {
             (each["floating_ip_address"], one["server_port"]): (one["host"], one["port"])
             for each in floating
@@ -104,18 +118,28 @@ def _sample(client: Client) -> _Sample:
     )
 
 
-def _answers(place: Place | None) -> bool:
-    """Return whether a program behind a TCP port keeps a connection open."""
+def _answers(place: Place | None, *, http: bool) -> bool:
+    """Return whether a program behind a TCP port keeps a connection open, or answers to HTTP."""
     if place is None:
         return False
     try:
         with socket.create_connection(place, _CONNECT_SECONDS) as connection:
+            if http:
+                return _status_class(connection) in range(1, 5)
             connection.settimeout(_ANSWER_SECONDS)
             return bool(connection.recv(1))
     except TimeoutError:
-        return True  # It waits for a request.
+        return not http  # The program waits for a request.
     except OSError:
         return False
+
+
+def _status_class(connection: socket.socket) -> int:
+    """Return the first digit of the answer to a request; 0 if it is not HTTP."""
+    connection.settimeout(_CONNECT_SECONDS)
+    connection.sendall(_REQUEST)
+    found = _STATUS.match(connection.recv(100))
+    return int(found[1]) if found else 0
 
 
 def _down_seconds(marks: _Marks) -> float:
@@ -142,8 +166,10 @@ class Probes:
             for path, each in resources.items()
             if each.type_name in SERVERS and each.physical_id
         }
+        self._paths = {each.physical_id: path for path, each in resources.items()}
         self._samples: list[_Sample] = []
         self._tcp: dict[Place, _Marks] = {}
+        self._http: set[Place] = set()  # those of them that speak HTTP
         self._places: Mapping[Place, Place] = {}
         self._end = Flag()
         self._threads: list[Thread] = []
@@ -154,6 +180,8 @@ class Probes:
             return
         for address, port in self._settled_ports():
             self._tcp[address, port] = []
+            if _answers(self._places[address, port], http=True):
+                self._http.add((address, port))
         targets = [self._poll, *(lambda p=place: self._connect(p) for place in self._tcp)]
         self._threads = [Thread(target=each, daemon=True) for each in targets]
         for thread in self._threads:
@@ -169,7 +197,9 @@ class Probes:
             self._places = sample.open_ports
             if not sample.floating:
                 return []
-            found = [each for each, place in sample.open_ports.items() if _answers(place)]
+            found = [
+                each for each, place in sample.open_ports.items() if _answers(place, http=False)
+            ]
             now = time.monotonic()
             if found != known:
                 known, steady_since = found, now
@@ -189,7 +219,7 @@ class Probes:
 
     def _connect(self, target: Place) -> None:
         while not self._end.is_set():
-            is_up = _answers(self._places.get(target))
+            is_up = _answers(self._places.get(target), http=target in self._http)
             self._tcp[target].append((time.monotonic(), is_up))
             self._end.wait(_PAUSE_SECONDS)
 
@@ -215,17 +245,18 @@ class Probes:
         self, after: Mapping[str, Resource], events: Sequence[Event]
     ) -> list[Interruption]:
         """Return the result for each server, and for each of its addresses."""
-        return [
+        if not self._samples:
+            return []
+        found = [
             each
             for path, first in self._servers.items()
             for each in self._of_server(path, first, after.get(path), events)
         ]
+        return [*found, *self._of_others()]
 
     def _of_server(
         self, path: str, first: str, after: Resource | None, events: Sequence[Event]
     ) -> Iterator[Interruption]:
-        if not self._samples:
-            return
         ids = {first}
         if after is not None:
             keys = (after.name, after.stack_id)
@@ -235,17 +266,33 @@ class Probes:
         up = [(s.at, any(map(s.is_up, ids))) for s in self._samples]
         yield _interruption((path, _SERVER, ""), up, why, after is None)
         start, end = self._samples[0], self._samples[-1]
-        for key in (k for k, holder in start.fixed.items() if holder == first):
+        kept = end.fixed_of(after.physical_id) if after is not None else []
+        for key in start.fixed_of(first):
             up = [(s.at, s.is_up(s.fixed.get(key))) for s in self._samples]
-            address = key.partition(" ")[2]
-            yield _interruption((path, _FIXED, address), up, why, key not in end.fixed)
+            gained = ", ".join(_address(each) for each in kept if each not in start.fixed)
+            is_gone = key not in end.fixed
+            cause = f"{why}, now {gained}" if is_gone and gained else why
+            yield _interruption((path, _FIXED, _address(key)), up, cause, is_gone)
         for address in (a for a, holder in start.floating.items() if holder == first):
             up = [(s.at, s.is_up(s.floating.get(address))) for s in self._samples]
-            removed = address not in end.floating
-            yield _interruption((path, _FLOATING, address), up, why, removed)
-            for (host, port), marks in self._tcp.items():
-                if host == address:
-                    yield _interruption((path, _TCP, f"{host}:{port}"), marks, why, removed)
+            yield from self._of_floating(path, address, up, why)
+
+    def _of_others(self) -> Iterator[Interruption]:
+        """Yield the results for floating addresses of anything but servers."""
+        start = self._samples[0]
+        for address, holder in start.floating.items():
+            if holder and holder not in start.statuses:
+                up = [(s.at, bool(s.floating.get(address))) for s in self._samples]
+                path = self._paths.get(start.floating_ids[address], "floating IP")
+                yield from self._of_floating(path, address, up, "")
+
+    def _of_floating(self, path: str, address: str, up: _Marks, why: str) -> Iterator[Interruption]:
+        is_gone = address not in self._samples[-1].floating
+        yield _interruption((path, _FLOATING, address), up, why, is_gone)
+        for (host, port), marks in self._tcp.items():
+            if host == address:
+                probe = _HTTP if (host, port) in self._http else _TCP
+                yield _interruption((path, probe, f"{host}:{port}"), marks, why, is_gone)
 
     def _why(self, first: str, after: Resource | None, ids: set[str]) -> str:
         if after is None:
@@ -256,6 +303,10 @@ class Probes:
             return "replaced, then restored"
         seen = {s.statuses.get(each, "") for s in self._samples for each in ids}
         return ", ".join(dict.fromkeys(word for key, word in _CAUSES.items() if key in seen))
+
+
+def _address(key: str) -> str:
+    return key.partition(" ")[2]
 
 
 def _interruption(

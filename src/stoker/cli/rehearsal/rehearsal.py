@@ -30,7 +30,7 @@ from stoker.cli.rehearsal.scenarios import FAILURE, Scenario, with_failure
 from stoker.cli.rehearsal.stack_copy import StackCopy
 from stoker.cli.rehearsal.stack_state import (
     StackState,
-    differences,
+    compared,
     drift_of,
     objects_of,
     state_of,
@@ -38,8 +38,6 @@ from stoker.cli.rehearsal.stack_state import (
 from stoker.cli.rehearsal.substitutes import Substitute, Substitutes
 from stoker.cli.rehearsal.throwaway_cloud import ThrowawayCloud
 
-_MOST_ROUNDS = 10  # of a search for missing objects: nested stacks are checked after their parents
-_ENDLESS = "the template uses more and more objects that do not exist"
 _LEAVING_SECONDS = 5.0  # The cloud removes some objects after it has answered.
 
 
@@ -51,6 +49,7 @@ class Result(Struct):
     problems: list[str] = field(default_factory=list)
     interruptions: list[Interruption] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)  # objects that stay by their deletion policy
+    made_again: list[str] = field(default_factory=list)  # resources with another, equal object
     kills: int = 0
     seconds: float = 0.0
 
@@ -91,17 +90,11 @@ class Rehearsal:
 
         Raise :class:`InputError` for a template, or a copy, that cannot be created.
         """
-        body = self._first_body()
-        for _ in range(_MOST_ROUNDS):
-            try:
-                self._client.call(
-                    ORCHESTRATION, "POST", "/stacks/preview", self._substitutes.fitted(body)
-                )
-                return
-            except RefusedError as refusal:
-                if not self._substitutes.make_missing(refusal.diagnostics):
-                    self._refuse(refusal)
-        raise InputError(_ENDLESS)
+        preview = partial(self._client.call, ORCHESTRATION, "POST", "/stacks/preview")
+        try:
+            self._substitutes.send(preview, self._first_body())
+        except RefusedError as refusal:
+            self._refuse(refusal)
 
     def run(self, scenario: Scenario) -> Result:
         """Run a scenario; its problems are in the result.
@@ -167,7 +160,8 @@ class Rehearsal:
         before = state_of(self._client, stack)
         body: Mapping[str, Any] = self._request.update_body()
         body = with_failure(body) if scenario.fails else body
-        send = partial(self._send_update, stack, body)
+        update = partial(self._client.call, ORCHESTRATION, self._request.method, stack.path)
+        send = partial(self._substitutes.send, update, body)
         with (
             probing(self._cloud.new_client(), before.resources) as probes,
             self._cloud.disturbed(scenario.disturbances),
@@ -182,9 +176,7 @@ class Rehearsal:
             self._judge(ended.stack, scenario, result)
 
     def _delete(self, stack: Stack, result: Result, present: Mapping[str, str]) -> None:
-        query = {"show_nested": True}
-        plan = self._client.call(ORCHESTRATION, "DELETE", f"{stack.path}/preview", query=query)
-        deleted = plan["resource_changes"]["deleted"]
+        deleted = self._plan_of_delete(stack)
         kept = {each["physical_resource_id"] for each in deleted if each.get("keeps_object")}
         ended = self._operations.delete(stack, self._kill(result.scenario, deletes=True))
         result.operations.append(ended)
@@ -257,25 +249,30 @@ class Rehearsal:
                 self._is_complete(ended, result, "the rollback does not complete")
             return
         if before is not None:
-            changes = differences(before, state_of(self._client, ended.stack))
-            result.problems += [f"not restored: {line}" for line in changes]
+            found = compared(before, state_of(self._client, ended.stack))
+            result.problems += [f"not restored: {line}" for line in found.others]
+            precious = self._with_data(ended.stack) if found.made_again else set()
+            for line in found.made_again:
+                if line.partition(":")[0] in precious:
+                    result.problems.append(f"not restored: the data of {line}")
+                else:
+                    result.made_again.append(line)
+
+    def _with_data(self, stack: Stack) -> set[str]:
+        """Return the paths of resources whose objects hold data of users."""
+        deleted = self._plan_of_delete(stack)
+        return {"/".join(each["path"]) for each in deleted if each.get("holds_data")}
 
     # -- requests
 
+    def _plan_of_delete(self, stack: Stack) -> list[dict[str, Any]]:
+        path, query = f"{stack.path}/preview", {"show_nested": True}
+        plan = self._client.call(ORCHESTRATION, "DELETE", path, query=query)
+        found: list[dict[str, Any]] = plan["resource_changes"]["deleted"]
+        return found
+
     def _first_body(self) -> Mapping[str, Any]:
         return self._request.create_body() if self._copy is None else self._copy.body
-
-    def _send_update(self, stack: Stack, body: Mapping[str, Any]) -> None:
-        """Send the update; make substitutes for missing objects, and retry."""
-        for _ in range(_MOST_ROUNDS):
-            try:
-                fitted = self._substitutes.fitted(body)
-                self._client.call(ORCHESTRATION, self._request.method, stack.path, fitted)
-                return
-            except RefusedError as refusal:
-                if not self._substitutes.make_missing(refusal.diagnostics):
-                    raise
-        raise InputError(_ENDLESS)
 
     def _refuse(self, refusal: RefusedError) -> None:
         """Raise the error for a preview that no substitute helps."""

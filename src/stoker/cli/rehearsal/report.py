@@ -16,6 +16,7 @@ from stoker.cli.rehearsal.rehearsal import Result
 from stoker.cli.rehearsal.substitutes import Substitute
 
 _TITLES = ("SCENARIO", "RESULT", "CREATE", "UPDATE", "DELETE", "INTERRUPTED")
+_ALL_WELL = "everything completes and restores"
 _SUITE = "stoker rehearse"
 
 
@@ -48,8 +49,10 @@ class Report(Struct, frozen=True):
         failed = [result.scenario.name for result in self.results if not result.passed]
         if failed:
             say(console, f"\n{self.name}: {', '.join(failed)} failed", "bold red")
-        else:
-            say(console, f"\n{self.name}: everything completes and restores", "bold green")
+            return
+        again = sum(len(result.made_again) for result in self.results)
+        words = f"everything completes; the rollback makes {again} again" if again else _ALL_WELL
+        say(console, f"\n{self.name}: {words}", "bold green")
 
     def _row(self, result: Result) -> tuple[str, ...]:
         taken = {each.action: f"{each.seconds:.1f} s" for each in result.operations}
@@ -62,7 +65,7 @@ class Report(Struct, frozen=True):
     def _print_details(self, console: Console, result: Result) -> None:
         lines = [
             *(str(each) for each in result.interruptions),
-            *(f"kept by its deletion policy: {each}" for each in result.kept),
+            *_notes(result),
         ]
         if not (lines or result.problems):
             return
@@ -119,7 +122,9 @@ class Report(Struct, frozen=True):
 def _verdict(result: Result) -> str:
     if not result.passed:
         return "failed"
-    return "restored" if result.scenario.fails else "completes"
+    if not result.scenario.fails:
+        return "completes"
+    return "made again" if result.made_again else "restored"
 
 
 def _longest_interruption(result: Result) -> str:
@@ -134,6 +139,13 @@ def _facts(result: Result) -> list[str]:
     return [
         *(f"{each.action} {each.state} {each.seconds:.1f} s" for each in result.operations),
         *(str(each) for each in result.interruptions),
+        *_notes(result),
+    ]
+
+
+def _notes(result: Result) -> list[str]:
+    return [
+        *(f"made again, with another object: {each}" for each in result.made_again),
         *(f"kept by its deletion policy: {each}" for each in result.kept),
     ]
 
@@ -149,6 +161,7 @@ def _data(result: Result) -> dict[str, Any]:
             for each in result.operations
         ],
         "interruptions": [asdict(each) for each in result.interruptions],
+        "made_again": result.made_again,
         "kept": result.kept,
         "problems": result.problems,
     }

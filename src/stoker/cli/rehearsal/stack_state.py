@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import click
 from msgspec import Struct
 
 from stoker.cli.arguments.naming import by_path
@@ -92,33 +93,54 @@ def state_of(client: Client, stack: Stack) -> StackState:
     )
 
 
-def differences(before: StackState, after: StackState) -> list[str]:
-    """Return the differences between two states, one line each."""
-    found = []
+class Comparison(Struct, frozen=True):
+    """The differences between two states, one line each."""
+
+    made_again: tuple[str, ...]  # resources with another object of the same definition
+    others: tuple[str, ...]
+
+
+def compared(before: StackState, after: StackState) -> Comparison:
+    """Compare two states of a stack.
+
+    Another object is the only difference that it makes: its id is expected in the attributes of
+    others.
+    """
+    others: list[str] = []
+    made_again = []
+    ids: dict[str, str] = {}
     for path in sorted({*before.resources, *after.resources}):
         old, new = before.resources.get(path), after.resources.get(path)
         if old is None or new is None:
-            found.append(f"{path} is {'new' if old is None else 'gone'}")
+            others.append(f"{path} is {'new' if old is None else 'gone'}")
         elif old.physical_id != new.physical_id:
-            found.append(f"{path} is another object: {new.physical_id}, was {old.physical_id}")
-        else:
-            if new.status != old.status:
-                found.append(f"{path} is {new.state}, was {old.state}")
-            lines = _changed(before.properties[path], after.properties[path])
-            found += [f"{path}: {line}" for line in lines]
-    for name in sorted({*before.outputs, *after.outputs}):
-        old_value, new_value = before.outputs.get(name), after.outputs.get(name)
-        if old_value != new_value:
-            found += [f"output {line}" for line in difference(name, old_value, new_value)]
+            made_again.append(f"{path}: {new.physical_id}, was {old.physical_id}")
+            ids[old.physical_id] = new.physical_id
+        elif new.status != old.status:
+            others.append(f"{path} is {new.state}, was {old.state}")
+    for path, old in before.resources.items():
+        if after.resources.get(path, old).physical_id == old.physical_id:
+            expected = _with_ids(before.properties[path], ids)
+            lines = _changed(expected, after.properties.get(path, expected))
+            others += [f"{path}: {line}" for line in lines]
+    lines = _changed(_with_ids(before.outputs, ids), after.outputs)
+    others += [f"output {line}" for line in lines]
     if before.template != after.template:
-        found.append("the stack has another template")
-    return found
+        others.append("the stack has another template")
+    return Comparison(tuple(made_again), tuple(click.unstyle(line) for line in others))
+
+
+def _with_ids(value: Any, ids: Mapping[str, str]) -> Any:
+    text = json.dumps(value)
+    for old, new in ids.items():
+        text = text.replace(json.dumps(old)[1:-1], json.dumps(new)[1:-1])
+    return _stable(json.loads(text))
 
 
 def _changed(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for name in sorted({*old, *new}):
-        if old.get(name) != new.get(name):
-            yield from difference(name, old.get(name), new.get(name))
+        if _stable(old.get(name)) != _stable(new.get(name)):
+            yield "\n".join(difference(name, old.get(name), new.get(name)))
 
 
 def _live(client: Client, resource: Resource) -> Mapping[str, Any]:

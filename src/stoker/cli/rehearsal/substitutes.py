@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from stoker.cli.client.client import Client
-from stoker.cli.console.failures import CommandError
+from stoker.cli.client.client import Client, RefusedError
+from stoker.cli.console.failures import CommandError, InputError
 from stoker.cli.rehearsal.stack_state import objects_of
 
 _MISSING = re.compile(r"there is no ([a-z ]+?) ['\"]([^'\"]+)['\"]")
@@ -26,6 +26,7 @@ _EXTERNAL = re.compile(r"external|floating|public|gateway|\bext\b|[-_]ext|ext[-_
 _CIDR = "10.{}.0.0/24"
 _FIRST_CIDR = 201
 
+_MOST_ROUNDS = 10  # Nested stacks are checked after their parents.
 _PUBLIC_KEY = (
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHJlaGVhcnNhbHJlaGVhcnNhbHJlaGVhcnNhbHJlaGVh substitute"
 )
@@ -93,6 +94,17 @@ class Substitutes:
         self.made += [_MAKERS[each.kind](self, each) for each in new]
         self.ids |= objects_of(self._user).keys() - before
         return True
+
+    def send(self, request: Callable[[Any], Any], body: Mapping[str, Any]) -> None:
+        """Send a request with a body; while it is refused, make substitutes and repeat it."""
+        for _ in range(_MOST_ROUNDS):
+            try:
+                request(self.fitted(body))
+                return
+            except RefusedError as refusal:
+                if not self.make_missing(refusal.diagnostics):
+                    raise
+        raise InputError("the template uses more and more objects that do not exist")
 
     def fitted(self, body: Mapping[str, Any]) -> Any:
         """Return a body with the ids of substitutes in place of the ids that it names."""
