@@ -60,14 +60,17 @@ _WRITES = (
 )  # fmt: skip
 _CLOUDFORMATION_READS = (
     "DescribeAccountLimits", "DescribeChangeSet", "DescribeStackDriftDetectionStatus",
-    "DescribeStackEvents", "DescribeStackResourceDrifts", "DescribeStackResources",
-    "DescribeStacks", "DetectStackDrift", "DetectStackResourceDrift", "EstimateTemplateCost",
-    "GetCallerIdentity", "GetStackPolicy", "GetTemplate", "GetTemplateSummary", "ListChangeSets",
-    "ListExports", "ListImports", "ListStackResources", "ListStacks", "ValidateTemplate",
+    "DescribeStackEvents", "DescribeStackRefactor", "DescribeStackResourceDrifts",
+    "DescribeStackResources", "DescribeStacks", "DetectStackDrift", "DetectStackResourceDrift",
+    "EstimateTemplateCost", "GetCallerIdentity", "GetStackPolicy", "GetTemplate",
+    "GetTemplateSummary", "ListChangeSets", "ListExports", "ListImports",
+    "ListStackRefactorActions", "ListStackRefactors", "ListStackResources", "ListStacks",
+    "ValidateTemplate",
 )  # fmt: skip
 _CLOUDFORMATION_WRITES = (
     "CancelUpdateStack", "ContinueUpdateRollback", "CreateChangeSet", "CreateStack",
-    "DeleteChangeSet", "DeleteStack", "ExecuteChangeSet", "RollbackStack", "SetStackPolicy",
+    "CreateStackRefactor", "DeleteChangeSet", "DeleteStack", "ExecuteChangeSet",
+    "ExecuteStackRefactor", "RollbackStack", "SetStackPolicy",
     "UpdateStack", "UpdateTerminationProtection",
 )  # fmt: skip
 _CLOUDWATCH_READS = (

@@ -15,6 +15,7 @@ from stoker.kernel.errors import (
     LIMIT_EXCEEDED,
     METHOD_NOT_ALLOWED,
     PLAN_OUTDATED,
+    REFACTOR_NOT_FOUND,
     STACK_EXISTS,
     STACK_SET_NOT_FOUND,
     TOKEN_EXISTS,
@@ -28,7 +29,10 @@ _CODES: Mapping[ErrorType, ErrorType] = {
     LIMIT_EXCEEDED: ErrorType("LimitExceededException", 400),
     METHOD_NOT_ALLOWED: ErrorType("InvalidAction", 405),
     PLAN_OUTDATED: ErrorType("InvalidChangeSetStatus", 400),
-    **{each: each for each in (CHANGE_SET_NOT_FOUND, STACK_SET_NOT_FOUND, TOKEN_EXISTS)},
+    **{
+        each: each
+        for each in (CHANGE_SET_NOT_FOUND, REFACTOR_NOT_FOUND, STACK_SET_NOT_FOUND, TOKEN_EXISTS)
+    },
     STACK_EXISTS: ErrorType("AlreadyExistsException", 400),
 }
 

@@ -13,7 +13,13 @@ from stoker.kernel.errors import VALUE_ERROR, ValidationError
 Item = TypeVar("Item")
 PAGE = 100  # entries of one answer
 _NEXT = "NextToken"
-_WHICH = ("Action", "StackName", "ChangeSetName", "ExportName")  # parameters that identify the list
+_WHICH = (
+    "Action",
+    "StackName",
+    "ChangeSetName",
+    "ExportName",
+    "StackRefactorId",
+)  # parameters that identify the list
 
 
 def asked(call: Call, *, descending: bool | None = None) -> Page:

@@ -19,6 +19,8 @@ class RefactorRequest(Struct, frozen=True):
     stacks: tuple[StackRequest, ...]
     moves: Mapping[str, str] = field(default_factory=dict)  # new paths by old path
     creates: bool = False  # stacks that do not exist are created
+    # Resources move too if they leave one stack and enter another with the same name and type.
+    detects: bool = False
 
 
 class RefactorMove(Struct, frozen=True):
@@ -31,6 +33,7 @@ class RefactorMove(Struct, frozen=True):
     type_name: str
     resource_id: str
     physical_id: str | None = None
+    is_detected: bool = False  # neither the request nor a template names it
 
 
 class RefactorView(Struct, frozen=True):

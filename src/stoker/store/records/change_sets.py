@@ -1,4 +1,4 @@
-"""The rows of change sets and of the protections of stacks."""
+"""The rows of change sets, refactors and the protections of stacks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from stoker.engine.model.stack_records.change_sets import (
     Detection,
     Protection,
 )
+from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.kernel.json.text import loads
 from stoker.store.records.client_tokens import ClientTokensInTransaction, SqlClientTokens
 from stoker.store.records.exports import ExportsInTransaction, SqlExports
@@ -24,10 +25,14 @@ _LARGE = ("request", "shown")
 _SMALL = tuple(
     column for column in _sets.c if column.name not in _LARGE and column is not _sets.c.number
 )
+_refactors = tables.stack_refactors
+_SMALL_OF_REFACTOR = tuple(
+    column for column in _refactors.c if column.name not in (*_LARGE, "number")
+)
 
 
 class SqlChangeSets(SqlExports, SqlClientTokens):
-    """Change sets, protections and detections of drift in a relational database."""
+    """Change sets, refactors, protections and detections of drift in a relational database."""
 
     async def change_sets(self, stack_id: str) -> Sequence[ChangeSet]:
         """Return the change sets of a stack, oldest first, without their large columns."""
@@ -46,6 +51,30 @@ class SqlChangeSets(SqlExports, SqlClientTokens):
             for row in rows.dicts(connection.execute(select)):
                 large = {name: self._cipher.decrypt(row[name]) for name in _LARGE}
                 return ChangeSet(**{**row, **large})
+            return None
+
+        return await self._read(query)
+
+    async def refactors(self, project_id: str) -> Sequence[StoredRefactor]:
+        """Return the refactors of a project, the newest first, without their large columns."""
+        select = sa.select(*_SMALL_OF_REFACTOR).where(_refactors.c.project_id == project_id)
+        select = select.order_by(_refactors.c.number.desc())
+        return await self._read(
+            lambda connection: [
+                StoredRefactor(**row) for row in rows.dicts(connection.execute(select))
+            ]
+        )
+
+    async def refactor(self, project_id: str, refactor_id: str) -> StoredRefactor | None:
+        """Return a refactor of a project."""
+        select = sa.select(*_SMALL_OF_REFACTOR, *(_refactors.c[name] for name in _LARGE)).where(
+            _refactors.c.project_id == project_id, _refactors.c.id == refactor_id
+        )
+
+        def query(connection: sa.Connection) -> StoredRefactor | None:
+            for row in rows.dicts(connection.execute(select)):
+                large = {name: self._cipher.decrypt(row[name]) for name in _LARGE}
+                return StoredRefactor(**{**row, **large})
             return None
 
         return await self._read(query)

@@ -29,6 +29,7 @@ from stoker.engine.model.stack_records.change_sets import (
     Protection,
 )
 from stoker.engine.model.stack_records.exports import Export, Exports
+from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.stack_records.watches import Watch, WatchDefinition, WatchMeasurement
@@ -362,6 +363,21 @@ change_sets = sa.Table(
     comment="requests that wait to be carried out, with what they would do",
 )
 
+stack_refactors = sa.Table(
+    "stack_refactors",
+    metadata,
+    sa.Column("number", NUMBER, primary_key=True, autoincrement=True),
+    sa.Column("id", ID, nullable=False, unique=True),
+    sa.Column("project_id", ID, nullable=False, index=True),
+    sa.Column("created_at", sa.Float, nullable=False),
+    sa.Column("description", TEXT, nullable=False),
+    sa.Column("fault", TEXT, nullable=False),
+    sa.Column("state", WORD, nullable=False),
+    sa.Column("reason", TEXT, nullable=False),
+    column("request", Kind.ENCRYPTED),
+    column("shown", Kind.ENCRYPTED),
+)
+
 protections = sa.Table(
     "protections",
     metadata,
@@ -473,6 +489,7 @@ RECORDS: Mapping[type[Struct], RecordTable] = {
     Export: RecordTable(exports, packed={"value": ("value",)}),
     ChangeSet: RecordTable(change_sets, dropped=(change_sets.c.id,)),
     ChangeSetExecution: RecordTable(change_sets),
+    StoredRefactor: RecordTable(stack_refactors, "id", newest=(stack_refactors.c.project_id, 100)),
     Protection: RecordTable(protections, "stack_id"),
     Detection: RecordTable(detections, "id", newest=(detections.c.stack_id, DETECTIONS_KEPT)),
     # A transaction with the lock of the event numbers must not wait for other locks.

@@ -36,11 +36,11 @@ async def requested_text(call: Call, kind: str) -> tuple[str | None, str | None]
     # AWS and Heat spell the key differently.
     url = call.parameters.get(f"{kind}URL") or call.parameters.get(f"{kind}Url")
     if not body and url:
-        return await _fetched(call, url), url
+        return await template_at(call, url), url
     return body, None
 
 
-async def _fetched(call: Call, url: str) -> str:
+async def template_at(call: Call, url: str) -> str:
     """Fetch a URL. One of S3 is first searched in the object store of this cloud."""
     stored = stored_document(url)
     if stored is None:

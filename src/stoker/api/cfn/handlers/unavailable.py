@@ -14,7 +14,6 @@ _LISTS: Mapping[str, str] = {
     "ListGeneratedTemplates": "Summaries",
     "ListHookResults": "HookResults",
     "ListResourceScans": "ResourceScanSummaries",
-    "ListStackRefactors": "StackRefactorSummaries",
     "ListStackSets": "Summaries",
 }
 _OF_STACK_SETS = (
@@ -36,10 +35,6 @@ _REASONS: Mapping[str, tuple[str, ...]] = {
         "ListTypeVersions", "ListTypes", "PublishType", "RecordHandlerProgress",
         "RegisterPublisher", "RegisterType", "SetTypeConfiguration", "SetTypeDefaultVersion",
         "TestType",
-    ),
-    "resources stay in their stacks; abandon and adopt them with the orchestration API": (
-        "CreateStackRefactor", "DescribeStackRefactor", "ExecuteStackRefactor",
-        "ListStackRefactorActions",
     ),
     "the cloud is not scanned for objects": (
         "CreateGeneratedTemplate", "DeleteGeneratedTemplate", "DescribeGeneratedTemplate",

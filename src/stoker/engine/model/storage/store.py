@@ -34,6 +34,7 @@ from stoker.engine.model.stack_records.change_sets import (
 )
 from stoker.engine.model.stack_records.client_tokens import Asked
 from stoker.engine.model.stack_records.exports import Export
+from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.stack_records.watches import Watch
 from stoker.engine.model.storage.changes import Change
@@ -247,6 +248,12 @@ class Store(StackReads, UserRecordReads, Protocol):
 
     def observe(self, observer: Observer) -> None:
         """Notify the observer of every change from now on."""
+
+    async def refactors(self, project_id: str) -> Sequence[StoredRefactor]:
+        """Return the refactors of a project, the newest first, without request and effect."""
+
+    async def refactor(self, project_id: str, refactor_id: str) -> StoredRefactor | None:
+        """Return a refactor of a project."""
 
     async def commit(self, change: Change) -> None:
         """Write a change. Changes of one turn of the event loop share a transaction.

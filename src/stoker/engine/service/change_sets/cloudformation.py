@@ -8,6 +8,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.service.change_sets.change_sets import ChangeSets
 from stoker.engine.service.previews.rollbacks import Rollbacks
 from stoker.engine.service.refactors.refactors import Refactors
+from stoker.engine.service.refactors.stored_refactors import StoredRefactors
 from stoker.engine.service.requests.client_tokens import ClientTokens
 from stoker.engine.service.requests.commands import Operations
 from stoker.engine.service.requests.protections import Protections
@@ -22,6 +23,7 @@ class CloudFormation(Struct, frozen=True):
 
     change_sets: ChangeSets  # stores requests until they are executed
     refactors: Refactors  # moves resources between stacks
+    stored_refactors: StoredRefactors  # stores refactors until they are executed
     protections: Protections  # protects stacks against deletion and updates
     rollbacks: Rollbacks  # rolls back failed changes
     shared: SharedValues  # exports and imports of stacks
@@ -31,9 +33,11 @@ class CloudFormation(Struct, frozen=True):
 
 def make_cloudformation(ports: Ports, finder: Finder, operations: Operations) -> CloudFormation:
     """Return all these services on the engine's ports."""
+    refactors = Refactors(ports, finder)
     return CloudFormation(
         ChangeSets(ports, finder, operations),
-        Refactors(ports, finder),
+        refactors,
+        StoredRefactors(ports, refactors),
         Protections(ports, finder),
         Rollbacks(ports, finder),
         SharedValues(ports),

@@ -13,6 +13,7 @@ from stoker.engine.service.requests.pending_moves import declared_moves
 from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack, path_of
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import ValidationError
+from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -42,10 +43,19 @@ def moves_between(roots: Sequence[RefactoredRoot], requested: Mapping[str, str])
             # A declaration whose move has been made has no effect.
             if move is not None and target not in found and _move(by_name, target, target) is None:
                 found[target] = move
-    if not found:
-        raise ValidationError("the refactor moves nothing: neither its moves nor its templates do")
     _require_possible(by_name, list(found.values()))
     return list(found.values())
+
+
+def detected_moves(roots: Sequence[RefactoredRoot], probable: Mapping[Path, Path]) -> list[Move]:
+    """Return the moves of resources that keep their names, among the probable ones."""
+    by_name = {root.stack.name: root for root in roots}
+    found = []
+    for target, source in probable.items():
+        move = _move(by_name, source, target) if source[-1] == target[-1] else None
+        if move is not None:
+            found.append(replace(move, is_detected=True))
+    return found
 
 
 async def require_allowed(ports: Ports, moves: Sequence[Move]) -> None:

@@ -49,6 +49,7 @@ class Move(Struct, frozen=True):
     target: Path
     row: Resource  # as it was
     origin: Stack  # the stack that it leaves
+    is_detected: bool = False  # neither the request nor a template names it
 
 
 class PlacedStack(Struct, frozen=True):
@@ -88,20 +89,28 @@ class Placement:
         if self._faults:
             raise DiagnosticError([*self._faults, *self._forgotten()])
 
-    def _forgotten(self) -> Iterator[Diagnostic]:
-        """Yield the moves that the request has probably forgotten."""
+    @property
+    def probable_moves(self) -> dict[Path, Path]:
+        """Return the old paths of resources that probably move as well, by new path."""
+        found = {}
         for target, type_name in self._created:
             same = [source for source, deleted in self._deleted if deleted == type_name]
             alike = [source for source in same if source[-1] == target[-1]] or same
             if len(alike) == 1:
-                old, new = "/".join(alike[0]), "/".join(target)
-                message = f"{old} and {new} may be the same resource"
-                yield Diagnostic(
-                    "forgotten-move",
-                    message,
-                    severity=Severity.WARNING,
-                    suggestion=f"to move it, add the move {old}={new}",
-                )
+                found[target] = alike[0]
+        return found
+
+    def _forgotten(self) -> Iterator[Diagnostic]:
+        """Yield the moves that the request has probably forgotten."""
+        for target, source in self.probable_moves.items():
+            old, new = "/".join(source), "/".join(target)
+            message = f"{old} and {new} may be the same resource"
+            yield Diagnostic(
+                "forgotten-move",
+                message,
+                severity=Severity.WARNING,
+                suggestion=f"to move it, add the move {old}={new}",
+            )
 
     async def place(
         self, stack: Stack, own: Input, evaluation: Evaluation, path: Path

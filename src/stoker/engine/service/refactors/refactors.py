@@ -22,7 +22,7 @@ from stoker.engine.model.records import Resource
 from stoker.engine.model.refactors import RefactorMove, RefactorRequest, RefactorView
 from stoker.engine.model.requests import Caller
 from stoker.engine.service.refactors.commit import refactor_records
-from stoker.engine.service.refactors.moves import moves_between, require_allowed
+from stoker.engine.service.refactors.moves import detected_moves, moves_between, require_allowed
 from stoker.engine.service.refactors.placement import Move, PlacedStack, Placement
 from stoker.engine.service.refactors.remaining import in_template_of
 from stoker.engine.service.refactors.roots import RefactoredRoot, busy, evaluated_root
@@ -104,15 +104,26 @@ class Refactors:
                 faults = in_template_of(each.name or "", refused.diagnostics)
                 raise DiagnosticError(faults) from None
         moves = moves_between(roots, request.moves)
-        await require_allowed(self._ports, moves)
+        refactored = await self._placed(roots, moves)
+        if request.detects:
+            detected = detected_moves(roots, refactored.placement.probable_moves)
+            if detected:
+                refactored = await self._placed(roots, [*moves, *detected])
+        refactored.placement.raise_faults()
+        if not refactored.moves:
+            raise ValidationError(
+                "the refactor moves nothing: neither its moves nor its templates do"
+            )
+        await require_allowed(self._ports, refactored.moves)
+        return refactored
+
+    async def _placed(self, roots: Sequence[RefactoredRoot], moves: Sequence[Move]) -> _Refactored:
         trees = [root.recorded for root in roots if root.recorded is not None]
         placement = Placement(self._ports, trees, moves)
         placed = []
         for root in roots:
-            found = root.found
-            path = (root.stack.name,)
+            found, path = root.found, (root.stack.name,)
             placed.append(await placement.place(root.stack, found.input, found.evaluation, path))
-        placement.raise_faults()
         return _Refactored(roots, moves, placed, placement)
 
 
@@ -150,6 +161,7 @@ def _view(refactored: _Refactored) -> RefactorView:
             type_name=move.row.type_name,
             resource_id=move.row.id,
             physical_id=move.row.physical_id,
+            is_detected=move.is_detected,
         )
         for move in refactored.moves
     )
