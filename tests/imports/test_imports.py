@@ -109,6 +109,29 @@ def test_empty_import_id_creates_object() -> None:
     in_lab(story)
 
 
+def test_members_of_group_import_the_objects_of_list() -> None:
+    async def story(lab: Lab) -> None:
+        for name in ("one", "two"):
+            lab.cloud.place(name, KIND, value="1")
+        member = imported({"get_param": "ids"}, value="1")
+        group = {"count": 3, "resource_def": member}
+        wanted = template(
+            {"group": {"type": "OS::Heat::ResourceGroup", "properties": group}},
+            parameters={"ids": {"type": "json", "default": ["one", "two"]}},
+        )
+        for _ in range(2):
+            await (lab.update(wanted) if lab.cloud.journal else lab.create(wanted))
+            nested_id = (await row(lab, "group")).nested_id
+            assert nested_id is not None
+            members = await lab.engine.ports.store.resources(nested_id)
+            found = {each.name: each.physical_id for each in members}
+            assert (found.pop("0"), found.pop("1")) == ("one", "two")
+            assert lab.cloud.journal == ["create 2"]
+        sound(lab)
+
+    in_lab(story)
+
+
 def test_resources_refer_to_imported_objects() -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.place("net-1", KIND, value="n")

@@ -149,6 +149,12 @@ def _member(definition: Mapping[str, Any], index_var: str, name: str) -> dict[st
     for part in ("properties", "metadata"):
         if definition.get(part):
             body[part] = _numbered(definition[part], index_var, name)
+    directives = body.get("metadata", {}).get("stoker")
+    if isinstance(directives, Mapping) and isinstance(directives.get("import"), list):
+        # Each member imports the object with the id at its place; the others are created.
+        ids, place = directives["import"], int(name)
+        directives = {**directives, "import": ids[place] if place < len(ids) else ""}
+        body["metadata"] = {**body["metadata"], "stoker": directives}
     return body
 
 
