@@ -83,6 +83,16 @@ def shapes(quick: bool) -> Iterator[Row]:
     )
 
 
+def express() -> Iterator[Row]:
+    """Measure express operations on a cloud whose servers take two seconds to settle."""
+    layers = 5
+    found = measured(120, "express", str(layers))
+    for action in ("create", "delete"):
+        for mode in ("standard", "express"):
+            work = f"{action} {layers} layers of servers that take 2 s, {mode}"
+            yield Row(work, found.get(f"{action}, {mode}"), 4.0 if mode == "express" else None)
+
+
 def services(quick: bool) -> Iterator[Row]:
     """Measure a running service over HTTP."""
     found = measured(120, "service", "start", "5")
@@ -157,6 +167,7 @@ def main() -> int:
         *evaluations([count for count in counts if count >= 1_000]),
         *operations(counts),
         *shapes(quick),
+        *express(),
         *services(quick),
         *engines(quick),
     ]

@@ -1,5 +1,5 @@
 """``python -m tools.reference`` writes what the documentation repeats from the code: the pages of
-commands and options, the page on imports, and the table in docs/reference/lost-creates.md.
+commands and options, on imports and express, and the table in docs/reference/lost-creates.md.
 """
 
 from __future__ import annotations
@@ -185,7 +185,49 @@ _NOT_IMPORTABLE = (
 )
 
 
+_EXPRESS = """# Types under express
+
+Written by `python -m tools.reference`. [Express deployments](../guide/howto/express.md) explains
+when a resource starts early.
+
+## Usable before they are settled
+
+Other resources can use these values as soon as the object shows them. For everything else they
+wait until the object is settled.
+
+| type | attributes | id for | deletes do not wait for those that use it |
+|---|---|---|---|
+"""
+
+
+def express_page() -> str:
+    """Return the page on types that can be used, or can start, before all is settled."""
+    registry = Registry()
+    types = {name: registry.find(name) for name in sorted(built_in())}
+    usable, users = [], []
+    for name, type_ in types.items():
+        assert type_ is not None, name
+        if type_.early_kind or type_.early_attributes:
+            kind = type_.early_kind
+            for_ = [f"`{n}`" for n, t in types.items() if kind and t and kind in t.uses_early]
+            attributes = ", ".join(f"`{each}`" for each in sorted(type_.early_attributes))
+            deletes = "yes" if type_.deleted_early else ""
+            usable.append(f"| `{name}` | {attributes} | {', '.join(for_)} | {deletes} |")
+        if type_.uses_early:
+            users.append(f"- `{name}`")
+    return _EXPRESS + "\n".join([*usable, "", *_EARLY, *users, ""])
+
+
+_EARLY = (
+    "## Start before others are settled",
+    "",
+    "New resources of these types start early if they use only such values. All other types wait.",
+    "",
+)
+
+
 PAGES = {
+    "docs/reference/express.md": express_page,
     "docs/reference/commands.md": commands_page,
     "docs/reference/configuration.md": configuration_page,
     "docs/reference/imports.md": imports_page,

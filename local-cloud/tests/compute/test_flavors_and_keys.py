@@ -1,9 +1,18 @@
+import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ed25519
 
 from cloud_testing.compute import Api, House
+
+
+async def shown(api: Api, server: str) -> AsyncIterator[dict[str, Any]]:
+    """Yield the server as often as it is asked for, a minute at most."""
+    for _ in range(6_000):
+        yield await api.server(server)
+        await asyncio.sleep(0.01)
 
 
 async def make(admin: Api, **values: object) -> str:
@@ -157,3 +166,22 @@ async def test_key_pairs_belong_to_users(demo: Api, other: Api, admin: Api) -> N
     await other.boot(key_name="k", expect=400)
     await demo.call("DELETE", "/os-keypairs/k", expect=204)
     await demo.call("DELETE", "/os-keypairs/k", expect=404)
+
+
+async def test_server_of_slow_flavor_boots_slowly(demo: Api, admin: Api, house: House) -> None:
+    flavor = await make(admin)
+    specs = {"localcloud:boot_seconds": "3000", "localcloud:delete_seconds": "soon"}
+    await admin.call("POST", f"/flavors/{flavor}/os-extra_specs", {"extra_specs": specs})
+    network = await demo.network()
+    house.clock.goes.clear()
+    server = (await demo.boot(flavorRef=flavor, networks=[{"uuid": network}]))["id"]
+    found: dict[str, Any] = {}
+    async for found in shown(demo, server):
+        if found["OS-EXT-STS:task_state"] == "spawning":
+            break
+    assert found["status"] == "BUILD"
+    assert [address["addr"] for address in found["addresses"]["net"]]
+    await demo.call("DELETE", f"/servers/{server}", expect=204)
+    house.clock.goes.set()  # the boot ends, although it was to last an hour
+    await house.settle()
+    await demo.get(f"/servers/{server}", expect=404)

@@ -24,6 +24,27 @@ CONFIRM_SECONDS = 0.2  # clients see the status VERIFY_RESIZE this long after th
 _IN_MEMORY = frozenset({"paused", "rescued"})  # states of servers that end with their processes
 
 
+# Extra specs of a flavor: seconds that its servers take for their first boot, or for their delete.
+BOOT_SECONDS = "localcloud:boot_seconds"
+DELETE_SECONDS = "localcloud:delete_seconds"
+_LONGEST = 3600.0
+_PAUSE_SECONDS = 0.1
+
+
+async def _slowly(tools: ServiceContext, server: Document, spec: str) -> Document:
+    """Wait as long as the flavor says, unless the server gets another task; return the server."""
+    try:
+        seconds = min(float(server["flavor"]["extra_specs"].get(spec, 0)), _LONGEST)
+    except ValueError:
+        seconds = 0.0
+    task = server["task_state"]
+    while seconds > 0 and server["task_state"] == task:
+        await tools.state.cloud.clock.sleep(min(seconds, _PAUSE_SECONDS))
+        seconds -= _PAUSE_SECONDS
+        server = get(tools.state, server["id"])
+    return server
+
+
 async def build(tools: ServiceContext, server: Document) -> None:
     """Choose a host, connect the server to its networks and boot it for the first time."""
     state = tools.state
@@ -36,12 +57,14 @@ async def build(tools: ServiceContext, server: Document) -> None:
     if server["block_devices"]:
         await tools.volumes.prepare(owner(server), server)
     server = change(state, server["id"], task_state="spawning")
+    server = await _slowly(tools, server, BOOT_SECONDS)
     if server["task_state"] == "spawning":
         await boot(tools, server)
 
 
 async def delete(tools: ServiceContext, server: Document) -> None:
     """End the server and forget all that belongs to it."""
+    await _slowly(tools, server, DELETE_SECONDS)
     await wipe(tools, server, "disk")
     await tools.plugs.network.release_server(server["id"])
     tools.volumes.servers.release(server["id"])
