@@ -56,9 +56,12 @@ def test_released_nested_stack_keeps_all_objects() -> None:
     async def story(lab: Lab) -> None:
         files = {"child.yaml": json.dumps(template({"x": thing(), "y": thing()}))}
         await lab.create(template({"n": {"type": "child.yaml"}, "a": thing()}), files=files)
+        ids = {each.name: each.id for each in lab.cloud.objects.values()}
         await lab.update(template({"a": thing()}), keep_objects=("n",))
         assert await lab.status() == "UPDATE_COMPLETE"
         assert len(lab.cloud.objects) == 3
+        reasons = [event.reason for event in await lab.events() if event.resource_name == "n"]
+        assert reasons[-1] == f"released x {ids['x']}, y {ids['y']}; their objects stay"
 
     in_lab(story)
 

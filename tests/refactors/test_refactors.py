@@ -419,3 +419,15 @@ def test_stack_policy_keeps_resource_in_its_place() -> None:
             await refactor(lab, new, {"a/web": "b/web"}, creates=True)
 
     in_lab(story)
+
+
+def test_nested_stack_with_other_resources_is_not_deleted() -> None:
+    async def story(lab: Lab) -> None:
+        two = INNER.replace("outputs:", "  second: {type: Sim::Thing}\noutputs:")
+        await create(lab, "a", template({"app": {"type": "app.yaml"}}), files={"app.yaml": two})
+        new = {"a": template({"web": thing(value="1")})}
+        with pytest.raises(DiagnosticError, match="app would be deleted"):
+            await refactor(lab, new, {"/app/inner": "/web"})
+        assert set(await rows(lab, "a/app")) == {"inner", "second"}
+
+    in_lab(story)

@@ -8,7 +8,7 @@ row is dropped in the transaction of its last event, unless a hook follows the d
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection
 
 from stoker.engine.execution.calls.build import name_of_object
 from stoker.engine.execution.calls.context import OperationContext
@@ -21,7 +21,7 @@ from stoker.engine.execution.reasons import not_installed
 from stoker.engine.execution.session import Session
 from stoker.engine.execution.steps.snapshot_removal import drop_snapshots, forget_snapshots
 from stoker.engine.model.plans import Definitions, Node, Phase, Plan
-from stoker.engine.model.records import Action, Status, is_nested
+from stoker.engine.model.records import Action, Resource, Status, is_nested
 from stoker.engine.planning.planner import left_over
 from stoker.schema.resource_type import (
     ManagedType,
@@ -34,6 +34,9 @@ from stoker.template.definition import DeletionPolicy
 
 # Key in a row's data: start of the delete that has snapshotted the object.
 _SNAPSHOT_OF = "snapshot_of_delete"
+# Key in the data of a nested stack's row: its objects, if they are released.
+_RELEASED = "released"
+_MOST_NAMED = 100  # objects in one event
 
 
 class RemoveStep:
@@ -94,7 +97,12 @@ class RemoveStep:
     async def _delete(self, run: ResourceRun, type_: ResourceType | None) -> None:
         await self._begin(run, type_)
         if is_nested(run.row):
-            await Nesting(self._context).remove(run, abandons=self._operation.releases(run.row))
+            releases = self._operation.releases(run.row)
+            if releases and _RELEASED not in run.row.data:
+                # The rows inside are dropped before the event of this one.
+                released = [each async for each in self._objects_inside(run.row)]
+                await run.record(data={**run.row.data, _RELEASED: released})
+            await Nesting(self._context).remove(run, abandons=releases)
             return
         if not isinstance(type_, ManagedType):
             await run.fail(not_installed(run.row))
@@ -103,6 +111,20 @@ class RemoveStep:
             await self._snapshot(run, type_)
         express = self._context.is_express
         await run.call(TypeCall(type_, type_.delete, run.row.properties, lets_others_start=express))
+
+    async def _objects_inside(self, nested: Resource, above: str = "") -> AsyncIterator[str]:
+        """Yield path and id of each object in a nested stack."""
+        rows = await self._session.ports.store.resources(nested.nested_id or "")
+        for row in sorted(rows, key=lambda row: (len(row.name), row.name)):
+            if is_nested(row):
+                async for each in self._objects_inside(row, f"{above}{row.name}/"):
+                    yield each
+            elif self._has_object(row):
+                yield f"{above}{row.name} {row.physical_id}"
+
+    def _has_object(self, row: Resource) -> bool:
+        type_ = self._session.type_of(row)
+        return row.physical_id is not None and type_ is not None and type_.service is not None
 
     async def _snapshot(self, run: ResourceRun, type_: ManagedType) -> None:
         """Snapshot the object before its delete, once even across restarts."""
@@ -118,10 +140,12 @@ class RemoveStep:
 
     async def _complete(self, run: ResourceRun) -> None:
         """Drop the row in the transaction of its event, unless a hook follows."""
-        type_ = self._session.type_of(run.row)
-        has_object = is_nested(run.row) or (type_ is not None and type_.service is not None)
         reason = "state changed"
-        if self._operation.releases(run.row) and has_object and run.row.physical_id is not None:
+        if released := run.row.data.get(_RELEASED):
+            named, more = ", ".join(released[:_MOST_NAMED]), len(released) - _MOST_NAMED
+            rest = f" and {more} more" if more > 0 else ""
+            reason = f"released {named}{rest}; their objects stay"
+        elif self._operation.releases(run.row) and self._has_object(run.row):
             reason = f"released {run.row.physical_id}; its object stays"
         event = run.transition(Action.DELETE, Status.COMPLETE, reason)
         paused = await self._context.hooks.reach(run, "post-delete")
