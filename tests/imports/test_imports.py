@@ -132,6 +132,30 @@ def test_members_of_group_import_the_objects_of_list() -> None:
     in_lab(story)
 
 
+def test_previews_show_imports_of_new_nested_stacks() -> None:
+    async def story(lab: Lab) -> None:
+        lab.cloud.place("one", KIND, value="1")
+        await lab.create(template({"a": thing(value="2")}))
+        nested = template({"b": imported("one", value="1"), "c": thing(value="3")})
+        request = StackRequest(
+            name="new",
+            template=template({"n": {"type": "child.yaml"}}),
+            files={"child.yaml": json.dumps(nested)},
+        )
+        previews = Previews(lab.engine.ports, Finder(lab.engine.ports))
+        address = await lab.engine.operations.find(CALLER, "stack")
+        plan = await previews.update(CALLER, address, request, show_nested=True)
+        shown_imports = {change.path: change.imported for change in plan.changes}
+        assert shown_imports[("n", "b")] == "one"
+        assert shown_imports[("n", "c")] is None
+        shown = await previews.create(CALLER, request)
+        assert {view.name: view.physical_id for view in shown.resources} == {
+            "n": None, "b": "one", "c": None
+        }  # fmt: skip
+
+    in_lab(story)
+
+
 def test_resources_refer_to_imported_objects() -> None:
     async def story(lab: Lab) -> None:
         lab.cloud.place("net-1", KIND, value="n")

@@ -345,6 +345,8 @@ def _only_looked_into(found: Mapping[str, Any]) -> bool:
 def _kind(kind: str, found: Mapping[str, Any]) -> str:
     if kind == "unchanged" or _only_looked_into(found):
         return IMPORTED if found.get("imported") else MOVED
+    if kind == "added" and found.get("imported"):
+        return IMPORTED
     if kind == DELETED and found.get("change_reason") == RELEASED:
         return RELEASED
     if kind != UPDATED:

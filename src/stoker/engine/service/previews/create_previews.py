@@ -66,11 +66,12 @@ async def preview_create(
 
 def _views(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[ResourceView]:
     """Return the resources that a stack would have, each followed by those of its nested stack."""
-    facts = RecordedReferences()
+    facts, imports = RecordedReferences(), evaluation.imports
     needed = reverse(evaluation.dependencies)
     views = []
     for name in evaluation.names:
         row = row_to_be(ports, stack, evaluation, name)
+        row = replace(row, physical_id=imports.get(name) or None)
         attributes = attributes_to_be(evaluation.definition(name, facts))
         view = resource_view(stack, row, needed.get(name, ()), attributes)
         child = evaluation.children.get(name)

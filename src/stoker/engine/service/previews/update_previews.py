@@ -158,6 +158,8 @@ class UpdatePreviews:
         for below in child.names:
             shown = row_to_be(self._ports, inner, child, below)
             line = self._line(inner, shown, "added", Reason.NEW, above)
+            # It is compared with its object when the nested stack starts.
+            line = replace(line, imported=child.imports.get(below) or None)
             changes.append(line)
             changes += self._added(inner, child, below, line.path)
         return changes
