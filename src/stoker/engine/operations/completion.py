@@ -18,6 +18,7 @@ from typing import Any
 
 from stoker.engine.execution.calls.hooks import superseded_pauses
 from stoker.engine.execution.calls.server_metadata import cancel_deployments
+from stoker.engine.execution.observe.exporting import exported, read_shown
 from stoker.engine.execution.session import Session
 from stoker.engine.model.interfaces import ENDS_TURN, Ports
 from stoker.engine.model.kinds import ChangeRequest, OperationKind, is_express
@@ -31,7 +32,6 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
-from stoker.engine.operations.exporting import exported, read_shown
 from stoker.engine.operations.refresh import refresh_around
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.logs.log import Log

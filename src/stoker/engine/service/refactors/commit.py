@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from stoker.engine.execution.observe.exporting import exported
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.kinds import ChangeRequest
 from stoker.engine.model.records import (
@@ -25,7 +26,6 @@ from stoker.engine.model.records import (
 from stoker.engine.model.stack_records.exports import Exports
 from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.transitions import Transitions
-from stoker.engine.operations.exporting import exported
 from stoker.engine.service.refactors.placement import Move, PlacedStack
 from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack
 from stoker.kernel.values import replace
