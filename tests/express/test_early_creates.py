@@ -74,6 +74,18 @@ def test_create_behind_early_one_waits_for_all() -> None:
     assert (found["b"] < 2, found["c"] >= 5) == (True, True)
 
 
+def test_create_waits_for_hook_of_early_one() -> None:
+    async def story(lab: Lab) -> None:
+        hooks = {"resource_registry": {"resources": {"a": {"hooks": "post-create"}}}}
+        wanted = template({"a": machine(value="x"), "b": machine(value=VALUE)})
+        await lab.begin_create(wanted, express=True, environment=hooks)
+        await lab.pass_time(20)
+        assert "b CREATE_IN_PROGRESS" not in await lab.history()
+        await lab.delete()
+
+    in_lab(story)
+
+
 def test_directive_of_resource_overrides_operation() -> None:
     forbidden = {"a": machine(directive=False, value="x"), "b": machine(value=VALUE)}
     assert started(forbidden)["b"] >= 5
