@@ -31,7 +31,9 @@ def test_resources_move_to_nested_and_other_stacks(service: Served, tmp_path: Pa
     inner.write_text(HEAD + NET + SUBNET)
     refused = service.run("refactor", str(one), "--move", "/net=/inner/net", "--dry-run")
     assert refused.exit_code == 2
-    assert "inner.yaml:4:3: error: resources.subnet: subnet would be created" in refused.output
+    assert (
+        "inner.yaml:4:3: error: resources.subnet: inner/subnet would be created" in refused.output
+    )
     assert "add the move one/subnet=one/inner/subnet" in refused.output
     moves = ("--move", "/net=/inner/net", "--move", "/subnet=/inner/subnet")
     shown = service.run("refactor", str(one), *moves, "--dry-run")

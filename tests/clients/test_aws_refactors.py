@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +134,27 @@ def test_boto3_refactor_of_changed_stack_fails(api: Any) -> None:
     assert "New would be updated (name)" in shown["ExecutionStatusReason"]
     assert objects(api, "late") == {"Old": before["Old"]}
     remove(api, "late")
+
+
+def test_refactor_is_executed_once(api: Any) -> None:
+    make(api, "once", body(Old=network("one")))
+    renamed = [{"StackName": "once", "TemplateBody": body(New=network("one"))}]
+    mapping = {
+        "Source": {"StackName": "once", "LogicalResourceId": "Old"},
+        "Destination": {"StackName": "once", "LogicalResourceId": "New"},
+    }
+    made = api.create_stack_refactor(StackDefinitions=renamed, ResourceMappings=[mapping])
+
+    def execute(_number: int) -> None:
+        with contextlib.suppress(ClientError):
+            api.execute_stack_refactor(StackRefactorId=made["StackRefactorId"])
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(execute, range(3)))
+    shown = api.describe_stack_refactor(StackRefactorId=made["StackRefactorId"])
+    assert shown["ExecutionStatus"] == "EXECUTE_COMPLETE"
+    assert set(objects(api, "once")) == {"New"}
+    remove(api, "once")
 
 
 @pytest.mark.parametrize(

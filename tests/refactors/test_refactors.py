@@ -18,9 +18,16 @@ from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.storage.changes import OwnerChange
 from stoker.engine.service.refactors.movable import why_not_movable
 from stoker.engine.service.refactors.refactors import Refactors
+from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.stack_access.lookup import Finder
+from stoker.engine.service.stack_access.recorded_trees import recorded
 from stoker.kernel.diagnostics import DiagnosticError
-from stoker.kernel.errors import ActionInProgressError, NotFoundError, ValidationError
+from stoker.kernel.errors import (
+    ActionInProgressError,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
+)
 from stoker.kernel.values import replace
 
 INNER = """
@@ -398,9 +405,11 @@ def test_resource_with_user_of_its_stack_stays() -> None:
             await create(lab, name, template({"web": thing(value="1")}))
         web, (a, b) = (await rows(lab, "a"))["web"], [await stack_at(lab, name) for name in "ab"]
         signaller = replace(web, data={"user_id": "one"})
-        assert why_not_movable(lab.engine.ports, web, a, b) is None
-        assert why_not_movable(lab.engine.ports, signaller, a, a) is None
-        assert "user of its stack" in (why_not_movable(lab.engine.ports, signaller, a, b) or "")
+        assert why_not_movable(lab.engine.ports, web, None, a, b) is None
+        assert why_not_movable(lab.engine.ports, signaller, None, a, a) is None
+        assert "user of its stack" in (
+            why_not_movable(lab.engine.ports, signaller, None, a, b) or ""
+        )
 
     in_lab(story)
 
@@ -429,5 +438,93 @@ def test_nested_stack_with_other_resources_is_not_deleted() -> None:
         with pytest.raises(DiagnosticError, match="app would be deleted"):
             await refactor(lab, new, {"/app/inner": "/web"})
         assert set(await rows(lab, "a/app")) == {"inner", "second"}
+
+    in_lab(story)
+
+
+CONDITIONAL = """
+heat_template_version: 2018-08-31
+parameters: {id: {type: string}}
+conditions: {never: {equals: [{get_param: id}, none]}}
+resources:
+  own: {type: Sim::Thing}
+  web: {type: Sim::Thing, condition: never, properties: {value: "1"}}
+"""
+
+
+def test_move_to_disabled_resource_is_rejected() -> None:
+    async def story(lab: Lab) -> None:
+        nested = {"type": "app.yaml", "properties": {"id": {"get_resource": "rest"}}}
+        both = template({"web": thing(value="1"), "rest": thing(value="2"), "app": nested})
+        await create(lab, "a", both, files={"app.yaml": CONDITIONAL})
+        before = await rows(lab, "a")
+        new = {"a": template({"rest": thing(value="2"), "app": nested})}
+        with pytest.raises(DiagnosticError, match="the new templates have no resource a/app/web"):
+            await refactor(lab, new, {"/web": "/app/web"}, {"app.yaml": CONDITIONAL})
+        assert await rows(lab, "a") == before
+
+    in_lab(story)
+
+
+def test_refactor_creates_several_stacks() -> None:
+    async def story(lab: Lab) -> None:
+        names = ("one", "two", "inner", "rest")
+        await create(lab, "a", template({name: thing(value="1") for name in names}))
+        files = {"app.yaml": INNER}
+        new = {
+            "a": template({"rest": thing(value="1")}),
+            "b": template({"one": thing(value="1"), "app": {"type": "app.yaml"}}),
+            "c": template({"two": thing(value="1")}),
+        }
+        moves = {"a/one": "b/one", "a/inner": "b/app/inner", "a/two": "c/two"}
+        view = await refactor(lab, new, moves, files, creates=True)
+        assert [address.name for address in view.created][::2] == ["b", "c"]
+        root, nested = await stack_at(lab, "b"), await stack_at(lab, "b/app")
+        assert nested.credentials == root.credentials
+        await settled(lab, new, files=files)
+
+    in_lab(story)
+
+
+def test_stack_that_is_given_twice_is_rejected() -> None:
+    async def story(lab: Lab) -> None:
+        await create(lab, "a", template({"web": thing(value="1")}))
+        stack = await stack_at(lab, "a")
+        renamed = template({"new": thing(value="1")})
+        with pytest.raises(ValidationError, match="each stack once"):
+            await refactor(lab, {"a": renamed, stack.id: renamed}, {"a/web": "a/new"})
+
+    in_lab(story)
+
+
+def test_nested_stack_with_users_stays_with_its_root() -> None:
+    async def story(lab: Lab) -> None:
+        await create(lab, "a", template({"app": {"type": "app.yaml"}}), files={"app.yaml": INNER})
+        await create(lab, "b", template({}))
+        ports = lab.engine.ports
+        a, b = await stack_at(lab, "a"), await stack_at(lab, "b")
+        tree = await recorded(ports, a)
+        [(row_id, inside)] = tree.nested.items()
+        [row] = [row for row in tree.rows if row.id == row_id]
+        users = tuple(replace(each, data={"user_id": "one"}) for each in inside.rows)
+        assert why_not_movable(ports, row, inside, a, b) is None
+        reason = why_not_movable(ports, row, replace(inside, rows=users), a, b)
+        assert "inner inside it has a user" in (reason or "")
+
+    in_lab(story)
+
+
+def test_restore_spares_resource_of_another_stack() -> None:
+    async def story(lab: Lab) -> None:
+        for name in ("a", "b"):
+            await create(lab, name, template({"x": thing(value="1"), "rest": thing(value="2")}))
+        service = SnapshotService(lab.engine.ports, Finder(lab.engine.ports))
+        address = await lab.engine.operations.find(CALLER, "b")
+        snapshot = await service.create(CALLER, address, "before")
+        await lab.engine.dispatch.idle()
+        new = {name: template({"x": thing(value="1"), "rest": thing(value="2")}) for name in "ab"}
+        await refactor(lab, new, {"a/x": "b/x", "b/x": "a/x"})
+        with pytest.raises(NotSupportedError, match="has been moved here from another stack"):
+            await service.restore(CALLER, address, snapshot.id)
 
     in_lab(story)

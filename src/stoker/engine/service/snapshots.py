@@ -21,6 +21,7 @@ from stoker.engine.service.requests.evaluate import description_of
 from stoker.engine.service.stack_access.guards import (
     is_suspended,
     live,
+    require_own_objects,
     require_rest,
     require_updatable,
 )
@@ -143,6 +144,8 @@ class SnapshotService:
             require_types(self._ports.policy, caller, evaluation)
 
         await self._ports.workers.compute(check)
+        parts = await self._store.snapshot_parts(snapshot_id)
+        await require_own_objects(self._ports, stack, parts)
         request = ChangeRequest(
             settings={"description": description_of(evaluation)}, restores=(snapshot_id,)
         )

@@ -97,7 +97,7 @@ async def _request(call: Call) -> RefactorRequest:
 
 
 def _moves(body: Mapping[str, Any]) -> Mapping[str, str]:
-    moves = body.get("moves") or {}
+    moves = {} if body.get("moves") is None else body["moves"]
     if not isinstance(moves, dict) or len(moves) > MOST_MOVES:
         raise bad_request(f"moves must be an object with at most {MOST_MOVES} paths.")
     for old, new in moves.items():

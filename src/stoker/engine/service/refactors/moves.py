@@ -29,6 +29,8 @@ def moves_between(roots: Sequence[RefactoredRoot], requested: Mapping[str, str])
             raise _not_found(by_name, source)
         if target[0] not in by_name:
             raise ValidationError(f"{new:.255}: the refactor has no template of {target[0]:.255}")
+        if source == target:
+            raise ValidationError(f"{old:.255} would move to its own place")
         if target in found:
             raise ValidationError(f"{new:.255}: several resources would move there")
         if not _is_wanted(by_name[target[0]].found.evaluation, target[1:]):
@@ -109,10 +111,11 @@ def _stacks_on(stack: RecordedStack, path: Path) -> Iterator[RecordedStack]:
 
 
 def _is_wanted(evaluation: Evaluation, path: Path) -> bool:
-    if len(path) <= 1:
-        return bool(path) and path[0] in evaluation.dependencies
-    child = evaluation.children.get(path[0])
-    return child is not None and _is_wanted(child, path[1:])
+    """Return whether the template has the first resource of a path.
+
+    The members of a nested stack may depend on values that are not known before they are placed.
+    """
+    return bool(path) and path[0] in evaluation.dependencies
 
 
 def _not_found(by_name: Mapping[str, RefactoredRoot], source: Path) -> ValidationError:

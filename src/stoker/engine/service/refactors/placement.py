@@ -79,6 +79,7 @@ class Placement:
         self._moves = {move.target: move for move in moves}
         self._leaving = {move.row.id for move in self._moves.values()}
         self.removed: list[tuple[Path, Resource, RecordedStack]] = []  # emptied nested stacks
+        self._arrived: set[str] = set()  # ids of moved rows in their new stacks
         self._faults: list[Diagnostic] = []
         # Resources that the templates would create and delete, with their types.
         self._created: list[tuple[Path, str]] = []
@@ -86,6 +87,12 @@ class Placement:
 
     def raise_faults(self) -> None:
         """Raise DiagnosticError if the templates describe more than moves."""
+        for move in self._moves.values():
+            # A target in a nested template may have a condition that is false.
+            if move.row.id not in self._arrived:
+                message = f"the new templates have no resource {'/'.join(move.target)}"
+                missing = fault(move.target[-1], message)
+                self._faults += in_template_of(move.target[0], [missing])
         if self._faults:
             raise DiagnosticError([*self._faults, *self._forgotten()])
 
@@ -134,14 +141,15 @@ class Placement:
                     nested[name] = placed
             elif row is None:
                 self._created.append(((*path, name), definition.type_name))
-                faults.append(fault(name, f"{name} would be created", ADVICE))
+                label = "/".join((*path[1:], name))
+                faults.append(fault(name, f"{label} would be created", ADVICE))
                 continue
             else:
                 row = replace(row, **settings_columns(definition, stack_rows.current))
             stack_rows.rows[row.id] = stack_rows.current[name] = row
         faults += self._remove(stack_rows, evaluation, path)
         if not faults:
-            faults = await remaining_changes(stack_rows, evaluation)
+            faults = await remaining_changes(stack_rows, evaluation, path[1:])
         self._report(evaluation, path, faults)
         return PlacedStack(path, stack, before, own, evaluation, stack_rows, nested)
 
@@ -153,7 +161,9 @@ class Placement:
             if move is None:
                 continue
             row, origin = move.row, dict(move.row.origin)
-            if (why := why_not_movable(self._ports, row, move.origin, stack)) is not None:
+            self._arrived.add(row.id)
+            inside = self._recorded.get(row.nested_id or "")
+            if (why := why_not_movable(self._ports, row, inside, move.origin, stack)) is not None:
                 faults.append(fault(name, f"{'/'.join(move.source)} cannot move: {why}"))
             if move.origin.id != stack.id:
                 origin.setdefault("stack", move.origin.name)
@@ -214,7 +224,8 @@ class Placement:
                 stack_rows.discard([row])
             else:
                 self._deleted.append(((*path, row.name), row.type_name))
-                yield fault(row.name, f"{row.name} would be deleted", ADVICE)
+                label = "/".join((*path[1:], row.name))
+                yield fault(row.name, f"{label} would be deleted", ADVICE)
 
     def _is_emptied(self, recorded: RecordedStack) -> bool:
         """Return whether all objects of a nested stack leave it."""

@@ -17,19 +17,25 @@ from functools import partial
 
 from msgspec import Struct
 
-from stoker.engine.model.interfaces import Key, Ports, PublicChange, TransactionReader
+from stoker.engine.model.interfaces import Guard, Key, Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import Resource
 from stoker.engine.model.refactors import RefactorMove, RefactorRequest, RefactorView
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.service.refactors.commit import refactor_records
 from stoker.engine.service.refactors.moves import detected_moves, moves_between, require_allowed
 from stoker.engine.service.refactors.placement import Move, PlacedStack, Placement
 from stoker.engine.service.refactors.remaining import in_template_of
-from stoker.engine.service.refactors.roots import RefactoredRoot, busy, evaluated_root
+from stoker.engine.service.refactors.roots import (
+    RefactoredRoot,
+    busy,
+    evaluated_root,
+    guards_of_exports,
+    require_exports_stay,
+)
 from stoker.engine.service.requests.record import record_new_stack
 from stoker.engine.service.stack_access.guards import require_room_for_stack
 from stoker.engine.service.stack_access.lookup import Finder
-from stoker.engine.service.stack_access.shared_values import export_names, require_shared
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import ValidationError
 
@@ -59,22 +65,22 @@ class Refactors:
         refactored = await self._refactored(caller, request)
         return _view(refactored)
 
-    async def execute(self, caller: Caller, request: RefactorRequest) -> RefactorView:
+    async def execute(
+        self, caller: Caller, request: RefactorRequest, ended: StoredRefactor | None = None
+    ) -> RefactorView:
         """Move the resources. Raises as :meth:`preview`.
 
-        Raises ActionInProgressError if a stack has changed in the meantime.
+        ``ended`` is written in the same transaction: the stored refactor that this executes. Raises
+        ActionInProgressError if a stack has changed in the meantime.
         """
         refactored = await self._refactored(caller, request)
         records = await refactor_records(
             self._ports, refactored.placed, refactored.moves, refactored.placement.removed
         )
-        guards = [partial(_require_unchanged, roots=refactored.roots)]
-        for root in refactored.roots:
-            names = await export_names(self._ports, root.found.evaluation)
-            shared = partial(
-                require_shared, stack=root.stack, stack_input=root.found.input, names=names
-            )
-            guards.append(shared)
+        guards: list[Guard] = [
+            partial(_require_unchanged, roots=refactored.roots),
+            *await guards_of_exports(self._ports, refactored.roots),
+        ]
         new = [root.stack for root in refactored.roots if root.recorded is None]
         if new:
             room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
@@ -82,7 +88,7 @@ class Refactors:
         first = min(root.stack.id for root in refactored.roots)
         change = PublicChange(
             first,
-            puts=records.puts,
+            puts=records.puts if ended is None else (*records.puts, ended),
             drops=[Key(Resource, row_id) for row_id in records.dropped],
             guards=guards,
         )
@@ -103,6 +109,10 @@ class Refactors:
             except DiagnosticError as refused:
                 faults = in_template_of(each.name or "", refused.diagnostics)
                 raise DiagnosticError(faults) from None
+        if len({root.stack.id for root in roots}) < len(roots):
+            raise ValidationError("a refactor has each stack once")
+        if len({root.stack.project_id for root in roots}) > 1:
+            raise ValidationError("the stacks of a refactor belong to one project")
         moves = moves_between(roots, request.moves)
         refactored = await self._placed(roots, moves)
         if request.detects:
@@ -115,6 +125,7 @@ class Refactors:
                 "the refactor moves nothing: neither its moves nor its templates do"
             )
         await require_allowed(self._ports, refactored.moves)
+        await require_exports_stay(self._ports, roots)
         return refactored
 
     async def _placed(self, roots: Sequence[RefactoredRoot], moves: Sequence[Move]) -> _Refactored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from stoker.engine.execution.observe.preparation import call_about
 from stoker.engine.execution.session import StackRows
@@ -25,8 +25,13 @@ _CHANGES = {
 }
 
 
-async def remaining_changes(stack_rows: StackRows, evaluation: Evaluation) -> list[Diagnostic]:
-    """Return the changes that an update of a placed stack would make."""
+async def remaining_changes(
+    stack_rows: StackRows, evaluation: Evaluation, above: Sequence[str]
+) -> list[Diagnostic]:
+    """Return the changes that an update of a placed stack would make.
+
+    ``above`` has the names of the resources that lead to the stack.
+    """
     rows = tuple(stack_rows.rows.values())
     to_be = {row.name: row for row in rows if is_nested(row)}
     planner = Planner(rows, stack_rows.reference_of, call_about(stack_rows), to_be=to_be)
@@ -34,7 +39,7 @@ async def remaining_changes(stack_rows: StackRows, evaluation: Evaluation) -> li
         plan = await stack_rows.ports.workers.compute(lambda: planner.plan(evaluation))
     except DiagnosticError as refused:
         return list(refused.diagnostics)
-    return [_change(node) for node in plan.nodes(Step.APPLY) if not _is_same(node, to_be)]
+    return [_change(node, above) for node in plan.nodes(Step.APPLY) if not _is_same(node, to_be)]
 
 
 def fault(
@@ -56,7 +61,8 @@ def _is_same(node: Node, nested: Mapping[str, Resource]) -> bool:
     return (node.change, node.reason) == (Change.UPDATE, Reason.NESTED) and node.name in nested
 
 
-def _change(node: Node) -> Diagnostic:
+def _change(node: Node, above: Sequence[str]) -> Diagnostic:
     cause = ", ".join(node.changed) or node.reason.value
-    message = f"{node.name} would be {_CHANGES.get(node.change, node.change.value)} ({cause})"
+    change = _CHANGES.get(node.change, node.change.value)
+    message = f"{'/'.join((*above, node.name))} would be {change} ({cause})"
     return fault(node.name, message, ADVICE, *node.changed[:1])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack, TreeState
 from stoker.engine.model.requests import Caller, StackRequest
+from stoker.engine.model.storage.changes import Guard
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import require_types
 from stoker.engine.service.requests.evaluate import (
@@ -19,7 +23,13 @@ from stoker.engine.service.requests.fetch import EvaluatedInput
 from stoker.engine.service.stack_access.guards import require_there, require_updatable
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.engine.service.stack_access.recorded_trees import RecordedStack, recorded
-from stoker.kernel.errors import ActionInProgressError, NotFoundError, NotSupportedError
+from stoker.engine.service.stack_access.shared_values import export_names, require_shared
+from stoker.kernel.errors import (
+    ActionInProgressError,
+    NotFoundError,
+    NotSupportedError,
+    ValidationError,
+)
 from stoker.kernel.values import replace
 
 
@@ -82,3 +92,26 @@ def busy(stack: Stack) -> ActionInProgressError:
         f"the stack {stack.name} is being changed, or has been in the meantime; try again when the"
         " operation has ended"
     )
+
+
+async def require_exports_stay(ports: Ports, roots: Sequence[RefactoredRoot]) -> None:
+    """Raise ValidationError for an export that would move to another stack."""
+    for root in roots:
+        names = await export_names(ports, root.found.evaluation)
+        for other in await ports.store.exports(root.stack.project_id, sorted(names)):
+            if other.stack_id != root.stack.id:
+                raise ValidationError(
+                    f"Export with name {other.name} is already exported by stack"
+                    f" {other.stack_name}. A refactor does not move exports: export the value under"
+                    " another name first"
+                )
+
+
+async def guards_of_exports(ports: Ports, roots: Sequence[RefactoredRoot]) -> list[Guard]:
+    """Return the checks of exports and imports in the transaction of a refactor."""
+    guards: list[Guard] = []
+    for root in roots:
+        names = await export_names(ports, root.found.evaluation)
+        stack, stack_input = root.stack, root.found.input
+        guards.append(partial(require_shared, stack=stack, stack_input=stack_input, names=names))
+    return guards

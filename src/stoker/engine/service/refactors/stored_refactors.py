@@ -71,6 +71,16 @@ class StoredRefactors:
 
         Raises ValidationError for one that is not available.
         """
+        found = await self._available(caller, refactor_id)
+        request = _request(found.request)
+        try:
+            await self._refactors.execute(caller, request, replace(found, state=COMPLETE))
+        except (DiagnosticError, RequestError) as refused:
+            # Another request may have executed it in the meantime.
+            await self._available(caller, refactor_id)
+            await self._put(replace(found, state=FAILED, reason=str(refused)))
+
+    async def _available(self, caller: Caller, refactor_id: str) -> StoredRefactor:
         found = await self.show(caller, refactor_id)
         if found.state != AVAILABLE:
             raise ValidationError(
@@ -78,13 +88,7 @@ class StoredRefactors:
                 f" of [{found.state}]",
                 PLAN_OUTDATED,
             )
-        try:
-            await self._refactors.execute(caller, _request(found.request))
-        except (DiagnosticError, RequestError) as refused:
-            ended = replace(found, state=FAILED, reason=str(refused))
-        else:
-            ended = replace(found, state=COMPLETE)
-        await self._put(ended)
+        return found
 
     async def _put(self, refactor: StoredRefactor) -> None:
         await self._ports.store.commit(PublicChange("", puts=(refactor,)))

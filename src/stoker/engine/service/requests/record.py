@@ -1,8 +1,8 @@
 """Records new stacks, with credentials for deferred work.
 
-Takes a change that adds one stack, without credentials. Grants credentials (for instance a trust),
-adds them to the stack, and commits the change. If the stack is not recorded, the credentials are
-revoked, unless it is unknown whether it was recorded.
+Takes a change that adds stacks without credentials: one, or several of a refactor. Grants
+credentials (for instance a trust), adds them to the stacks, and commits the change. If the stacks
+are not recorded, the credentials are revoked, unless it is unknown whether they were recorded.
 
 Called for creates, adoptions and first change sets. Tested by tests/isolation/test_trusts.py and
 tests/identity/test_trusts.py.
@@ -30,17 +30,23 @@ class _TrustRevokedError(Exception):
 
 
 async def record_new_stack(ports: Ports, caller: Caller, change: PublicChange) -> None:
-    """Commit a change with one new stack, which acts for the caller from now on.
+    """Commit a change with new stacks, which act for the caller from now on.
 
     Raises the errors of the change's guards, and UnavailableError if the user's trusts are revoked
     on every attempt.
     """
-    (stack,) = records_of(change, Stack)
+    stacks = records_of(change, Stack)
+    roots = {stack.id for stack in stacks if stack.parent_id is None}
+    # By identity: those of an existing tree act as that does.
+    new = {id(stack): stack for stack in stacks if (stack.root_id or stack.id) in roots}
     for _ in range(_ATTEMPTS):
         credentials = await ports.deferred.grant(caller)
-        owned = replace(stack, credentials={**credentials, OWNER: owner_facts(caller)})
+        stored = {**credentials, OWNER: owner_facts(caller)}
         check = partial(_require_credentials, credentials=credentials)
-        puts = [owned if record is stack else record for record in change.puts]
+        puts = [
+            replace(new[id(record)], credentials=stored) if id(record) in new else record
+            for record in change.puts
+        ]
         attempt = replace(change, puts=puts, guards=(*change.guards, check))
         try:
             await ports.store.commit(attempt)

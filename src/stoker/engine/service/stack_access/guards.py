@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.interfaces import TransactionReader
+from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.limits import Limits
 from stoker.engine.model.records import (
@@ -31,6 +31,8 @@ from stoker.engine.model.records import (
 )
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.stack_records.client_tokens import Asked, ClientToken
+from stoker.engine.model.stack_records.snapshots import SnapshotPart
+from stoker.engine.service.stack_access.recorded_trees import recorded
 from stoker.engine.service.stack_access.shared_values import require_not_imported
 from stoker.kernel.errors import (
     RESOURCE_NOT_FOUND,
@@ -295,3 +297,20 @@ def require_room_for_signal(
             f"The signals to the resources of this stack would have {together} bytes together, the"
             f" limit is {limits.values_bytes_per_stack} (max_values_size_per_stack). {_LESS_DATA}"
         )
+
+
+async def require_own_objects(ports: Ports, stack: Stack, parts: Sequence[SnapshotPart]) -> None:
+    """Raise NotSupportedError if a restore would write into an object of another resource.
+
+    A resource that was moved here from another stack since may have the name of one that the
+    snapshot contains.
+    """
+    tree = await recorded(ports, stack)
+    for part in parts:
+        row = tree.row_at(tuple(part.path))
+        if row is not None and "stack" in row.origin and row.id != part.row_id:
+            raise NotSupportedError(
+                f"{'/'.join(part.path)} has been moved here from another stack since the snapshot,"
+                " which contains another object under this name. Rename or move it before the"
+                " restore, which would overwrite its data"
+            )
