@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.engine_world import Lab, in_lab, template
@@ -134,9 +135,28 @@ def circumstances(draw: st.DrawFn) -> dict[str, Any]:
 KNOWN = "object-1"  # an object that others have created
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(templates(), templates(), circumstances())
+PAIRS = given(templates(), templates(), circumstances())
+QUICK = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@QUICK
+@PAIRS
 def test_update_matches_its_plan(
+    before: dict[str, Any], after: dict[str, Any], met: dict[str, Any]
+) -> None:
+    update_matches_its_plan(before, after, met)
+
+
+@pytest.mark.long
+@settings(QUICK, max_examples=10_000)
+@PAIRS
+def test_many_updates_match_their_plans(
+    before: dict[str, Any], after: dict[str, Any], met: dict[str, Any]
+) -> None:
+    update_matches_its_plan(before, after, met)
+
+
+def update_matches_its_plan(
     before: dict[str, Any], after: dict[str, Any], met: dict[str, Any]
 ) -> None:
     async def story(lab: Lab) -> None:

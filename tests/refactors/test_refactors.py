@@ -139,7 +139,7 @@ def test_resource_moves_to_a_new_stack() -> None:
             await refactor(lab, new, {"a/web": "b/web"})
         calls = len(lab.cloud.journal)
         view = await refactor(lab, new, {"a/web": "b/web"}, creates=True)
-        assert [address.name for address in view.created] == ["b"]
+        assert [stack.path for stack in view.created] == [("b",)]
         stack = await stack_at(lab, "b")
         assert (stack.action, stack.status) == ("CREATE", "COMPLETE")
         assert len(lab.cloud.journal) == calls
@@ -478,7 +478,7 @@ def test_refactor_creates_several_stacks() -> None:
         }
         moves = {"a/one": "b/one", "a/inner": "b/app/inner", "a/two": "c/two"}
         view = await refactor(lab, new, moves, files, creates=True)
-        assert [address.name for address in view.created][::2] == ["b", "c"]
+        assert [stack.path for stack in view.created] == [("b",), ("b", "app"), ("c",)]
         root, nested = await stack_at(lab, "b"), await stack_at(lab, "b/app")
         assert nested.credentials == root.credentials
         await settled(lab, new, files=files)

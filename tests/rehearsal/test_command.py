@@ -13,8 +13,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from tests.rehearsal.conftest import Write
+from tests.recovery.service import until
+from tests.rehearsal.conftest import Rehearse, Write, copy_as
 
+from stoker.cli.client.stacks import find_stack, list_stacks
+from stoker.cli.console.failures import InputError
+from stoker.cli.console.findings import DocumentError
 from stoker.cli.rehearsal.throwaway_cloud import ThrowawayCloud
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -81,7 +85,10 @@ def test_failing_update_of_existing_stack_exits_with_one(
             check=False,
         )
     finally:
-        cloud.client.call("orchestration", "DELETE", "/stacks/shop")
+        made = find_stack(cloud.client, "shop")
+        assert made is not None
+        cloud.client.call("orchestration", "DELETE", made.path)
+        until(lambda: not list_stacks(cloud.client), "the stack is deleted")
     assert done.returncode == 1, done.stderr
     assert "shop: plain failed" in done.stdout
     failure = ET.parse(junit).find(".//failure")
@@ -146,3 +153,12 @@ def processes_of(directory: Path) -> list[str]:
         if os.fsencode(directory) in line:
             found.append(line.replace(b"\0", b" ").decode(errors="replace"))
     return found
+
+
+def test_wrong_parameter_of_update_is_input_error(rehearse: Rehearse, written: Write) -> None:
+    text = VALUE.replace("VALUE", "a").replace("FAIL", "false")
+    copied = copy_as(written(text, "shop"))
+    with pytest.raises(InputError) as refused:
+        rehearse(written(text, "shop", unknown="1"), copied)
+    assert isinstance(refused.value, DocumentError)
+    assert "unknown" in refused.value.findings[0].message

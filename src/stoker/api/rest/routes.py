@@ -127,6 +127,26 @@ _STACKS: tuple[Operation, ...] = (
     ),
 )
 
+_REFACTORS: tuple[Operation, ...] = (
+    Operation(
+        "POST",
+        "/stack_refactors",
+        refactors.execute,
+        "stacks:refactor",
+        refactors.RefactorAnswer,
+        body=refactors.RefactorBody,
+        further=("stacks:create",),
+    ),
+    Operation(
+        "POST",
+        "/stack_refactors/preview",
+        refactors.preview,
+        "stacks:preview_refactor",
+        refactors.RefactorAnswer,
+        body=refactors.RefactorBody,
+    ),
+)
+
 _STACK_ITSELF: tuple[Operation, ...] = (
     Operation(
         "GET",
@@ -376,23 +396,6 @@ ROUTES: tuple[Operation, ...] = (
         templates.ExistingTemplate,
         query=templates.EXISTING_QUERY,
     ),
-    Operation(
-        "POST",
-        "/stack_refactors",
-        refactors.execute,
-        "stacks:refactor",
-        refactors.RefactorAnswer,
-        body=refactors.RefactorBody,
-        further=("stacks:create",),
-    ),
-    Operation(
-        "POST",
-        "/stack_refactors/preview",
-        refactors.preview,
-        "stacks:preview_refactor",
-        refactors.RefactorAnswer,
-        body=refactors.RefactorBody,
-    ),
     *_TYPES,
     Operation(
         "GET",
@@ -403,6 +406,7 @@ ROUTES: tuple[Operation, ...] = (
     ),
     Operation("GET", "/services", service_info.index, "service:index", service_info.EngineList),
     *_STACKS,
+    *_REFACTORS,
     *_STACK_ITSELF,
     *_SNAPSHOTS,
     *_RESOURCES,

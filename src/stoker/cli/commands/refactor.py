@@ -167,4 +167,5 @@ def _print(console: Console, effect: Mapping[str, Any]) -> None:
             say(console, f"    keeps {name}")
     for sign, key, style in (("+", "created_stacks", "green"), ("-", "deleted_stacks", "red")):
         for stack in effect[key]:
-            say(console, f"{sign} {stack['stack_name']}  stack", style)
+            kind = "nested stack" if "/" in stack["path"] else "stack"
+            say(console, f"{sign} {stack['path']}  {kind}", style)

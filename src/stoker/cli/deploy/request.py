@@ -160,6 +160,10 @@ class DeployRequest(Struct, frozen=True):
             )
         return {**self._body(), "stack_name": self.name}
 
+    def new_template_body(self) -> dict[str, Any]:
+        """Return the body that creates another stack from the same template."""
+        return {**self._body(), "stack_name": self.name}
+
     def _body(self) -> dict[str, Any]:
         body: dict[str, Any] = {
             "template": self.sent.template,

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
-
-from msgspec import Struct, field
 
 from stoker.cli.arguments.naming import by_path
 from stoker.cli.client.client import Client, RefusedError
@@ -37,11 +36,13 @@ from stoker.cli.rehearsal.stack_state import (
 )
 from stoker.cli.rehearsal.substitutes import Substitute, Substitutes
 from stoker.cli.rehearsal.throwaway_cloud import ThrowawayCloud
+from stoker.kernel.values import replace
 
 _LEAVING_SECONDS = 5.0  # The cloud removes some objects after it has answered.
 
 
-class Result(Struct):
+@dataclass
+class Result:
     """Findings of a scenario."""
 
     scenario: Scenario
@@ -95,6 +96,15 @@ class Rehearsal:
             self._substitutes.send(preview, self._first_body())
         except RefusedError as refusal:
             self._refuse(refusal)
+        if self._copy is None or self._request.existing:
+            return
+        # A fault of the template or a parameter is wrong input, and no result of a rehearsal.
+        body = replace(self._request, name=self._copy.body["stack_name"]).new_template_body()
+        try:
+            self._substitutes.send(preview, body)
+        except RefusedError:
+            fitted = self._substitutes.fitted(body)
+            self._request.send(self._client, "POST", "/stacks/preview", fitted)
 
     def run(self, scenario: Scenario) -> Result:
         """Run a scenario; its problems are in the result.

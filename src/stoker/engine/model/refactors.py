@@ -36,10 +36,17 @@ class RefactorMove(Struct, frozen=True):
     is_detected: bool = False  # neither the request nor a template names it
 
 
+class RefactoredStack(Struct, frozen=True):
+    """A stack of a refactor."""
+
+    path: tuple[str, ...]  # the name of its root stack, then names of resources
+    address: StackAddress  # a new nested stack gets another one when the refactor is executed
+
+
 class RefactorView(Struct, frozen=True):
     """The effect of a refactor."""
 
     moves: tuple[RefactorMove, ...]
-    created: tuple[StackAddress, ...] = ()  # new stacks, also nested ones
-    changed: tuple[StackAddress, ...] = ()
-    deleted: tuple[StackAddress, ...] = ()  # nested stacks without resources
+    created: tuple[RefactoredStack, ...] = ()  # new stacks, also nested ones
+    changed: tuple[RefactoredStack, ...] = ()
+    deleted: tuple[RefactoredStack, ...] = ()  # nested stacks without resources

@@ -13,14 +13,19 @@ from stoker.api.rest.faults import bad_request
 from stoker.api.rest.handlers.stacks import StackBody
 from stoker.api.rest.requests.bodies import stack_name, stack_request
 from stoker.api.rest.requests.values import flag
-from stoker.engine.model.refactors import RefactorMove, RefactorRequest, RefactorView
+from stoker.engine.model.refactors import (
+    RefactoredStack,
+    RefactorMove,
+    RefactorRequest,
+    RefactorView,
+)
 from stoker.engine.service.refactors.refactors import MOST_MOVES, MOST_STACKS
 from stoker.kernel.addresses import StackAddress
 
 _LONGEST_PATH = 2_048
 
 
-class RefactoredStack(StackBody, total=False):
+class NewStackBody(StackBody, total=False):
     """The new input of a root stack."""
 
     stack_name: Required[str]
@@ -30,7 +35,7 @@ class RefactoredStack(StackBody, total=False):
 class RefactorBody(TypedDict, total=False):
     """New templates of stacks, and new paths of resources by old path."""
 
-    stacks: Required[list[RefactoredStack]]
+    stacks: Required[list[NewStackBody]]
     moves: Mapping[str, str]
     enable_stack_creation: bool | str
 
@@ -40,6 +45,12 @@ class StackName(TypedDict):
 
     stack_name: str
     id: str
+
+
+class StackPath(StackName):
+    """A stack of a refactor, with the name of its root stack and of the resources down to it."""
+
+    path: str
 
 
 class MovedResource(TypedDict):
@@ -58,9 +69,9 @@ class Refactor(TypedDict):
     """The effect of a refactor."""
 
     moves: list[MovedResource]
-    created_stacks: list[StackName]
-    changed_stacks: list[StackName]
-    deleted_stacks: list[StackName]
+    created_stacks: list[StackPath]
+    changed_stacks: list[StackPath]
+    deleted_stacks: list[StackPath]
 
 
 class RefactorAnswer(TypedDict):
@@ -112,9 +123,9 @@ async def _answer(view: RefactorView) -> Response:
     answer: RefactorAnswer = {
         "refactor": {
             "moves": [_move(move) for move in view.moves],
-            "created_stacks": [_name(stack) for stack in view.created],
-            "changed_stacks": [_name(stack) for stack in view.changed],
-            "deleted_stacks": [_name(stack) for stack in view.deleted],
+            "created_stacks": [_path(stack) for stack in view.created],
+            "changed_stacks": [_path(stack) for stack in view.changed],
+            "deleted_stacks": [_path(stack) for stack in view.deleted],
         }
     }
     return await document_response(answer)
@@ -134,3 +145,7 @@ def _move(move: RefactorMove) -> MovedResource:
 
 def _name(stack: StackAddress) -> StackName:
     return {"stack_name": stack.name, "id": stack.id}
+
+
+def _path(stack: RefactoredStack) -> StackPath:
+    return {**_name(stack.address), "path": "/".join(stack.path)}

@@ -35,7 +35,7 @@ from stoker.template.definition import DeletionPolicy
 # Key in a row's data: start of the delete that has snapshotted the object.
 _SNAPSHOT_OF = "snapshot_of_delete"
 # Key in the data of a nested stack's row: its objects, if they are released.
-_RELEASED = "released"
+_RELEASED = "released_objects"
 _MOST_NAMED = 100  # objects in one event
 
 
@@ -141,7 +141,7 @@ class RemoveStep:
     async def _complete(self, run: ResourceRun) -> None:
         """Drop the row in the transaction of its event, unless a hook follows."""
         reason = "state changed"
-        if released := run.row.data.get(_RELEASED):
+        if is_nested(run.row) and (released := run.row.data.get(_RELEASED)):
             named, more = ", ".join(released[:_MOST_NAMED]), len(released) - _MOST_NAMED
             rest = f" and {more} more" if more > 0 else ""
             reason = f"released {named}{rest}; their objects stay"

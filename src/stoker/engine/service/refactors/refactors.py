@@ -19,7 +19,12 @@ from msgspec import Struct
 
 from stoker.engine.model.interfaces import Guard, Key, Ports, PublicChange, TransactionReader
 from stoker.engine.model.records import Resource
-from stoker.engine.model.refactors import RefactorMove, RefactorRequest, RefactorView
+from stoker.engine.model.refactors import (
+    RefactoredStack,
+    RefactorMove,
+    RefactorRequest,
+    RefactorView,
+)
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.service.refactors.commit import refactor_records
@@ -178,11 +183,13 @@ def _view(refactored: _Refactored) -> RefactorView:
     )
     placed = [each for root in refactored.placed for each in root.all()]
     removed = [
-        each.stack.address for _, _, below in refactored.placement.removed for each in below.all()
+        RefactoredStack(path, below.stack.address)
+        for path, _, below in refactored.placement.removed
     ]
+    known = [(RefactoredStack(each.path, each.stack.address), each.before) for each in placed]
     return RefactorView(
         moves,
-        created=tuple(each.stack.address for each in placed if each.before is None),
-        changed=tuple(each.stack.address for each in placed if each.before is not None),
+        created=tuple(stack for stack, before in known if before is None),
+        changed=tuple(stack for stack, before in known if before is not None),
         deleted=tuple(removed),
     )

@@ -8,11 +8,10 @@ from typing import Any
 from msgspec import structs
 
 from stoker.engine.model.interfaces import Ports, PublicChange
-from stoker.engine.model.refactors import RefactorRequest, RefactorView
+from stoker.engine.model.refactors import RefactoredStack, RefactorRequest, RefactorView
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.service.refactors.refactors import Refactors
-from stoker.kernel.addresses import StackAddress
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import (
     PLAN_OUTDATED,
@@ -121,5 +120,5 @@ def _shown(view: RefactorView) -> dict[str, Any]:
     }
 
 
-def _named(stack: StackAddress) -> dict[str, str]:
-    return {"name": stack.name, "arn": stack.arn}
+def _named(stack: RefactoredStack) -> dict[str, str]:
+    return {"name": "/".join(stack.path), "arn": stack.address.arn}
