@@ -32,8 +32,12 @@ def test_sample_is_inert_and_has_defaults_when_uncommented() -> None:
 
 
 def test_sample_names_requests_of_each_rule() -> None:
-    before = run("sample").output.partition('#"stacks:create"')[0].splitlines()[-3:]
-    assert before[:2] == ["# Start creating a stack.", "# POST  /v1/{project_id}/stacks"]
+    before = run("sample").output.partition('#"stacks:create"')[0].splitlines()[-4:]
+    assert before[:3] == [
+        "# Start creating a stack.",
+        "# POST  /v1/{project_id}/stacks",
+        "# POST  /v1/{project_id}/stack_refactors",
+    ]
 
 
 def test_every_rule_of_an_address_has_a_default() -> None:
