@@ -94,8 +94,13 @@ class AutoScalingResourceGroup(ScalableType):
         return each, rest[1:]
 
     def foresees(self, properties: Mapping[str, Any]) -> bool:
-        """Return whether the members are known although some of their properties are not."""
-        return member_naming.are_known(properties, "resource")
+        """Return whether the members are known although some of their properties are not.
+
+        A rolling update may need additional members, but only if the definition changes.
+        """
+        rolling = Rolling.of(properties.get("rolling_updates") or {})
+        stays = rolling.min_in_service == 0 and rolling.max_batch_size == 1
+        return stays and member_naming.are_known(properties, "resource")
 
     def written_at(self, path: Path) -> Path | None:
         """Return the place of a member's definition; all members share it."""
