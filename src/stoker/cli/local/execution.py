@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stoker.cli.console.failures import CommandError, InputError
+from stoker.cli.local.signal_handlers import signal_handler
 
 _SOCKET = "exec.sock"
 _MOST_BYTES = 1 << 16
@@ -91,12 +92,8 @@ def _signals_passed_on(status: socket.socket) -> Iterator[None]:
             status.send(bytes([signal.SIGKILL if again else number]))
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-    before = {number: signal.signal(number, pass_on) for number in numbers}
-    try:
+    with signal_handler(pass_on, numbers):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _relay(outputs: dict[int, int], status: socket.socket) -> int:

@@ -24,6 +24,7 @@ from stoker.cli.client.credentials import ADMINISTRATOR, CLOUD, in_data_dir
 from stoker.cli.console.failures import CommandError
 from stoker.cli.local.local_cloud import LocalCloud
 from stoker.cli.local.serve_options import port_of, url_of
+from stoker.cli.local.signal_handlers import signal_handler
 
 _HOST = "127.0.0.1"
 _CONTROL = "local-cloud"  # type of the cloud's own address in its catalog
@@ -179,24 +180,14 @@ def throwaway_cloud() -> Iterator[ThrowawayCloud]:
 
     SIGTERM and SIGHUP end the block as Ctrl-C does. Raise :class:`CommandError` if it cannot start.
     """
-    with _signals_as_exits():
+    with signal_handler(_exit, (signal.SIGTERM, signal.SIGHUP)):
         directory = Path(tempfile.mkdtemp(prefix=_PREFIX))
         with ExitStack() as closing:
             yield ThrowawayCloud(directory, closing)
 
 
-@contextmanager
-def _signals_as_exits() -> Iterator[None]:
-    def end(number: int, _: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+def _exit(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _listener() -> socket.socket:
