@@ -24,6 +24,7 @@ from stoker.engine.service.stack_access.recorded_trees import recorded
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import (
     ActionInProgressError,
+    LimitExceededError,
     NotFoundError,
     NotSupportedError,
     ValidationError,
@@ -526,5 +527,114 @@ def test_restore_spares_resource_of_another_stack() -> None:
         await refactor(lab, new, {"a/x": "b/x", "b/x": "a/x"})
         with pytest.raises(NotSupportedError, match="has been moved here from another stack"):
             await service.restore(CALLER, address, snapshot.id)
+
+    in_lab(story)
+
+
+def test_nested_stack_moves_out_of_deleted_one() -> None:
+    async def story(lab: Lab) -> None:
+        outer = "heat_template_version: 2018-08-31\nresources: {app: {type: app.yaml}}\n"
+        files = {"app.yaml": INNER, "outer.yaml": outer}
+        await create(lab, "a", template({"outer": {"type": "outer.yaml"}}), files=files)
+        inner = await rows(lab, "a/outer/app")
+        new = {"a": template({"app": {"type": "app.yaml"}})}
+        view = await refactor(lab, new, {"/outer/app": "/app"}, files)
+        assert [stack.path for stack in view.deleted] == [("a", "outer")]
+        assert {name: row.id for name, row in (await rows(lab, "a/app")).items()} == {
+            name: row.id for name, row in inner.items()
+        }
+        assert (await stack_at(lab, "a/app")).deleted_at is None
+        await settled(lab, new, files=files)
+        address = await lab.engine.operations.find(CALLER, "a")
+        await lab.engine.operations.delete(CALLER, address)
+        await lab.engine.dispatch.idle()
+        assert not lab.cloud.objects
+
+    in_lab(story)
+
+
+def test_immutable_parameter_stays() -> None:
+    async def story(lab: Lab) -> None:
+        parameters = {"p": {"type": "string", "default": "1", "immutable": True}}
+        resources = {"web": thing(value={"get_param": "p"}), "rest": thing(value="2")}
+        await create(lab, "a", template(resources, parameters=parameters))
+        parameters = {"p": {"type": "string", "default": "2", "immutable": True}}
+        new = {
+            "a": template({"rest": thing(value="2")}, parameters=parameters),
+            "b": template({"web": thing(value="1")}),
+        }
+        with pytest.raises(DiagnosticError, match="immutable"):
+            await refactor(lab, new, {"a/web": "b/web"}, creates=True)
+
+    in_lab(story)
+
+
+def test_refactor_sets_description_of_stack() -> None:
+    async def story(lab: Lab) -> None:
+        await create(lab, "a", template({"web": thing(value="1")}, description="old"))
+        await refactor(
+            lab, {"a": template({"app": thing(value="1")}, description="new")}, {"/web": "/app"}
+        )
+        assert (await stack_at(lab, "a")).description == "new"
+
+    in_lab(story)
+
+
+def test_new_stacks_of_refactor_are_counted() -> None:
+    async def story(lab: Lab) -> None:
+        names = ("one", "two", "rest")
+        await create(lab, "a", template({name: thing(value="1") for name in names}))
+        ports = lab.engine.ports
+        limited = replace(ports, limits=replace(ports.limits, stacks_per_project=2))
+        stacks = {
+            name: [resource] for name, resource in (("a", "rest"), ("b", "one"), ("c", "two"))
+        }
+        requests = tuple(
+            StackRequest(name=name, template=template({each: thing(value="1") for each in found}))
+            for name, found in stacks.items()
+        )
+        request = RefactorRequest(requests, {"a/one": "b/one", "a/two": "c/two"}, creates=True)
+        with pytest.raises(LimitExceededError):
+            await Refactors(limited, Finder(limited)).execute(CALLER, request)
+        assert set(await rows(lab, "a")) == set(names)
+
+    in_lab(story)
+
+
+def test_stacks_of_two_projects_are_rejected() -> None:
+    async def story(lab: Lab) -> None:
+        other = replace(CALLER, project_id="other")
+        for caller, name in ((CALLER, "a"), (other, "b")):
+            request = StackRequest(name=name, template=template({"web": thing(value="1")}))
+            await lab.engine.operations.create(caller, request)
+        await lab.engine.dispatch.idle()
+        foreign = await lab.engine.ports.store.find_stack("other", "b")
+        assert foreign is not None
+        both = template({"web": thing(value="1"), "more": thing(value="1")})
+        request = RefactorRequest(
+            (
+                StackRequest(name="a", template=template({})),
+                StackRequest(name=foreign.id, template=both),
+            ),
+            {"a/web": "b/more"},
+        )
+        refactors = Refactors(lab.engine.ports, Finder(lab.engine.ports))
+        with pytest.raises(NotFoundError):
+            await refactors.execute(CALLER, request)
+        administrator = replace(CALLER, is_admin=True)
+        with pytest.raises(ValidationError, match="belong to one project"):
+            await refactors.execute(administrator, request)
+
+    in_lab(story)
+
+
+def test_settings_are_for_new_stacks() -> None:
+    async def story(lab: Lab) -> None:
+        await create(lab, "a", template({"web": thing(value="1")}))
+        wanted = StackRequest(name="a", template=template({"app": thing(value="1")}), tags=("t",))
+        with pytest.raises(ValidationError, match="of new stacks"):
+            await Refactors(lab.engine.ports, Finder(lab.engine.ports)).preview(
+                CALLER, RefactorRequest((wanted,), {"/web": "/app"})
+            )
 
     in_lab(story)

@@ -52,7 +52,7 @@ class _Refactor(Struct, frozen=True):
             raise
 
     def _place(self, file: str | None) -> str:
-        """Return the user's name of a file. The name of a stack stands for its template."""
+        """Return the user's name of a file. The service names a template by its stack."""
         for each in self.stacks:
             if file in (None, each.name):
                 return each.sent.origin
@@ -102,6 +102,8 @@ def command(
     A stack that does not exist is created, with the parameters of -P. The others keep the
     parameters and environments of the last deployment. Nested stacks are created, and deleted when
     they are empty.
+
+    Exit code 0: moved; 2: the templates describe more than moves, or other input is wrong.
 
     \b
     Examples

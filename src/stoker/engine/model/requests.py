@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from stoker.engine.model.stack_records.client_tokens import ClientToken
 
@@ -67,6 +67,11 @@ class StackRequest(Struct, frozen=True):
     change_imported: bool = False  # imported objects may be changed to their definitions
     keep_objects: tuple[str, ...] = ()  # paths of removed resources whose objects stay
     express: bool = False  # resources start before those that they depend on are settled
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the stored form, without the fields that have their defaults."""
+        blank, values = StackRequest(), structs.asdict(self)
+        return {name: value for name, value in values.items() if value != getattr(blank, name)}
 
 
 class Page(Struct, frozen=True):

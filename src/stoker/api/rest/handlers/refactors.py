@@ -10,7 +10,6 @@ from starlette.responses import Response
 from stoker.api.rest.answers import document_response
 from stoker.api.rest.call import Call
 from stoker.api.rest.faults import bad_request
-from stoker.api.rest.handlers.stacks import StackBody
 from stoker.api.rest.requests.bodies import stack_name, stack_request
 from stoker.api.rest.requests.values import flag
 from stoker.engine.model.refactors import (
@@ -25,11 +24,22 @@ from stoker.kernel.addresses import StackAddress
 _LONGEST_PATH = 2_048
 
 
-class NewStackBody(StackBody, total=False):
-    """The new input of a root stack."""
+class NewStackBody(TypedDict, total=False):
+    """The new input of a root stack; its last three fields are those of new stacks."""
 
     stack_name: Required[str]
+    template: Mapping[str, Any] | str | None
+    template_url: str | None
+    parameters: Mapping[str, Any] | None
+    environment: Mapping[str, Any] | str | None
+    environment_files: list[str] | None
+    files: Mapping[str, Any] | None
+    files_container: str | None
     existing: bool | str
+    clear_parameters: list[str] | str | None
+    tags: str | None
+    timeout_mins: int | str | None
+    disable_rollback: bool | str
 
 
 class RefactorBody(TypedDict, total=False):
@@ -102,6 +112,9 @@ async def _request(call: Call) -> RefactorRequest:
         raise bad_request("stacks must be a list of objects, each with a stack_name.")
     if len(stacks) > MOST_STACKS:
         raise bad_request(f"A refactor has at most {MOST_STACKS} stacks, not {len(stacks)}.")
+    for each in stacks:
+        if unused := sorted(each.keys() - NewStackBody.__annotations__.keys()):
+            raise bad_request(f"A stack of a refactor has no {unused[0]:.100}.")
     requests = [await stack_request(call, each, name=stack_name(each)) for each in stacks]
     creates = flag("enable_stack_creation", body.get("enable_stack_creation", False))
     return RefactorRequest(tuple(requests), _moves(body), creates=creates)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import structs
-
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import StackRequest
@@ -47,7 +45,7 @@ async def of_create(
             blank,
             makes=True,
             fingerprint=plan_fingerprints.of_create(stack_input, evaluation),
-            request=_data(request),
+            request=request.as_data(),
             shown=_shown(request, parameters, _added(ports, stack, evaluation, imported)),
         )
 
@@ -73,7 +71,7 @@ def of_update(
         blank,
         fault=NO_CHANGES if is_void else "",
         fingerprint=plan.fingerprint or "",
-        request=_data(request),
+        request=request.as_data(),
         shown=_shown(request, parameters, changes),
     )
 
@@ -81,12 +79,6 @@ def of_update(
 def request_of(change_set: ChangeSet) -> StackRequest:
     """Return the request that executes a change set."""
     return StackRequest(**{**change_set.request, "plan_fingerprint": change_set.fingerprint})
-
-
-def _data(request: StackRequest) -> dict[str, Any]:
-    """Return a request in its stored form, without the fields that have their defaults."""
-    blank, values = StackRequest(), structs.asdict(request)
-    return {name: value for name, value in values.items() if value != getattr(blank, name)}
 
 
 def _shown(

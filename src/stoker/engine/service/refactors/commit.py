@@ -6,7 +6,7 @@ any update.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -92,10 +92,11 @@ class _Records:
             placed.stack, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         self.events.append(event)
-        self.events += self._row_events(rows, moved_out, gone)
+        self.events += self._leaving(moved_out, gone)
+        self.events += self._arriving(rows, known)
         changes: dict[str, Any] = {"input_id": placed.input.id, "good_input_id": placed.input.id}
         if before is not None:
-            changes["updated_at"] = self._now
+            changes |= {"updated_at": self._now, "is_import": False}
         stack = self._end(stack, action, **changes)
         # A stack with the first token counts as never driven, and its rows are not read.
         self.puts.append(stack.acquired if before is None else StackRevision(stack))
@@ -126,9 +127,8 @@ class _Records:
         self.puts.append(replace(operation, status=OperationStatus.COMPLETE, reason=reason))
         return stack
 
-    def _row_events(
-        self, rows: Sequence[Resource], moved_out: Sequence[Resource], gone: Sequence[Resource]
-    ) -> Iterator[Event]:
+    def _leaving(self, moved_out: Sequence[Resource], gone: Sequence[Resource]) -> Iterator[Event]:
+        """Yield the events of the rows that leave a stack."""
         for row in (*moved_out, *gone):
             move = self._moves.get(row.id)
             if move is not None and move.target[:-1] == move.source[:-1]:
@@ -138,10 +138,13 @@ class _Records:
                 reason = f"moved to {'/'.join(move.target)}; its object stays"
             shown = replace(row, action=Action.DELETE, status=Status.COMPLETE, reason=reason)
             yield self._transitions.event_of(shown)
+
+    def _arriving(self, rows: Sequence[Resource], known: Mapping[str, Resource]) -> Iterator[Event]:
+        """Yield the events of the rows that enter a stack, and of new nested stacks."""
         for row in rows:
             move = self._moves.get(row.id)
             if move is not None:
                 reason = f"moved from {'/'.join(move.source)}; its object stays"
                 yield self._transitions.event_of(replace(row, reason=reason))
-            elif row.created_at >= self._now:
+            elif row.id not in known:
                 yield self._transitions.event_of(row)

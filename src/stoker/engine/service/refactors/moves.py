@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.plans import Change
@@ -10,7 +10,7 @@ from stoker.engine.model.stack_policy import denial
 from stoker.engine.service.refactors.placement import Move
 from stoker.engine.service.refactors.roots import RefactoredRoot
 from stoker.engine.service.requests.pending_moves import declared_moves
-from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack, path_of
+from stoker.engine.service.stack_access.recorded_trees import Path, path_of
 from stoker.kernel.diagnostics import did_you_mean
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.values import replace
@@ -91,23 +91,10 @@ def _require_possible(by_name: Mapping[str, RefactoredRoot], moves: Sequence[Mov
 
 
 def _move(by_name: Mapping[str, RefactoredRoot], source: Path, target: Path) -> Move | None:
+    """Return the move of the resource at a path; None if there is none."""
     root = by_name.get(source[0])
-    if root is None or root.recorded is None or len(source) == 1:
-        return None
-    for above in _stacks_on(root.recorded, source[1:-1]):
-        row = above.row_at(source[-1:])
-        return None if row is None else Move(source, target, row, above.stack)
-    return None
-
-
-def _stacks_on(stack: RecordedStack, path: Path) -> Iterator[RecordedStack]:
-    """Yield the stack at a path, if there is one."""
-    if not path:
-        yield stack
-        return
-    row = stack.row_at(path[:1])
-    if row is not None and row.id in stack.nested:
-        yield from _stacks_on(stack.nested[row.id], path[1:])
+    found = None if root is None or root.recorded is None else root.recorded.find(source[1:])
+    return None if found is None else Move(source, target, row=found[1], origin=found[0])
 
 
 def _is_wanted(evaluation: Evaluation, path: Path) -> bool:

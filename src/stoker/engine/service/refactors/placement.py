@@ -220,7 +220,7 @@ class Placement:
                 continue
             below = None if row.nested_id is None else self._recorded.get(row.nested_id)
             if below is not None and self._is_emptied(below):
-                self.removed.append(((*path, row.name), row, below))
+                self.removed.append(((*path, row.name), row, self._without_leaving(below)))
                 stack_rows.discard([row])
             else:
                 self._deleted.append(((*path, row.name), row.type_name))
@@ -234,6 +234,15 @@ class Placement:
             or (row.id in recorded.nested and self._is_emptied(recorded.nested[row.id]))
             for row in recorded.rows
         )
+
+    def _without_leaving(self, recorded: RecordedStack) -> RecordedStack:
+        """Return a nested stack without the ones in it that move elsewhere."""
+        staying = {
+            row_id: self._without_leaving(below)
+            for row_id, below in recorded.nested.items()
+            if row_id not in self._leaving
+        }
+        return replace(recorded, nested=staying)
 
     def _report(self, evaluation: Evaluation, path: Path, faults: Sequence[Diagnostic]) -> None:
         if not faults:

@@ -1,8 +1,8 @@
 """Refactors stacks: resources move between stacks, or into and out of nested stacks.
 
 Takes new templates of root stacks, and moves. The templates must describe the existing resources in
-other places. So no call changes an object, and one transaction does it all: the rows
-get new stacks and names, the stacks get new inputs, nested stacks are created and deleted.
+other places. So no call changes an object, and one transaction does it all: the rows get new stacks
+and names, the stacks get new inputs, nested stacks are created and deleted.
 
 Invariant: all or nothing, and only if no operation has been accepted on any of the stacks since
 they were read. The fencing tokens are raised, so that no engine writes rows from its memory.
@@ -35,7 +35,6 @@ from stoker.engine.service.refactors.roots import (
     RefactoredRoot,
     busy,
     evaluated_root,
-    guards_of_exports,
     require_exports_stay,
 )
 from stoker.engine.service.requests.record import record_new_stack
@@ -84,12 +83,14 @@ class Refactors:
         )
         guards: list[Guard] = [
             partial(_require_unchanged, roots=refactored.roots),
-            *await guards_of_exports(self._ports, refactored.roots),
+            *(root.guard_of_exports for root in refactored.roots),
         ]
         new = [root.stack for root in refactored.roots if root.recorded is None]
         if new:
-            room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
-            guards.append(room)
+            limits = self._ports.limits
+            guards.append(
+                partial(require_room_for_stack, limits=limits, caller=caller, new=len(new))
+            )
         first = min(root.stack.id for root in refactored.roots)
         change = PublicChange(
             first,
@@ -147,8 +148,6 @@ def _checked(request: RefactorRequest) -> RefactorRequest:
     names = [each.name for each in request.stacks]
     if not names or None in names or "" in names:
         raise ValidationError("a refactor needs the names of the stacks, each with its template")
-    if len(set(names)) < len(names):
-        raise ValidationError("a refactor has each stack once")
     if len(names) > MOST_STACKS:
         raise ValidationError(f"a refactor has up to {MOST_STACKS} stacks, not {len(names)}")
     if len(request.moves) > MOST_MOVES:

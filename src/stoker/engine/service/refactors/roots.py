@@ -18,6 +18,7 @@ from stoker.engine.service.requests.evaluate import (
     description_of,
     evaluated,
     new_stack,
+    require_fixed,
 )
 from stoker.engine.service.requests.fetch import EvaluatedInput
 from stoker.engine.service.stack_access.guards import require_there, require_updatable
@@ -40,6 +41,14 @@ class RefactoredRoot(Struct, frozen=True):
     recorded: RecordedStack | None  # None for a new stack
     state: TreeState | None
     found: EvaluatedInput
+    exports: frozenset[str]  # names that the new template exports
+
+    @property
+    def guard_of_exports(self) -> Guard:
+        """Return the check of exports and imports in the transaction of the refactor."""
+        return partial(
+            require_shared, stack=self.stack, stack_input=self.found.input, names=self.exports
+        )
 
 
 async def evaluated_root(
@@ -60,14 +69,23 @@ async def evaluated_root(
             f"{stack.name} is nested in another stack: refactor it with the template of its"
             " root stack"
         )
+    if (request.tags, request.timeout_mins, request.disable_rollback) != (None, None, None):
+        raise ValidationError(
+            f"{stack.name} exists. A refactor sets tags, timeout_mins and disable_rollback of new"
+            " stacks; update this one before or after it"
+        )
     # Read the state before the rows. A change between the two rejects the refactor.
     state = await ports.store.tree(stack.id)
     if state.open:
         raise busy(stack)
-    old = await ports.store.input(stack.input_id) if request.existing else None
-    earlier = await evaluation_at(ports, stack, stack.input_id)
+    try:
+        old = await ports.store.input(stack.input_id) if request.existing else None
+        earlier = await evaluation_at(ports, stack, stack.input_id)
+    except NotFoundError:  # An update has ended since, and the input before it was dropped.
+        raise busy(stack) from None
     found = await evaluated(ports, stack, request, old, earlier)
-    return RefactoredRoot(stack, await recorded(ports, stack), state, _sound(ports, caller, found))
+    await require_fixed(ports, found.evaluation, earlier)
+    return await _root(ports, caller, stack, found, (await recorded(ports, stack), state))
 
 
 async def _new_root(
@@ -75,15 +93,22 @@ async def _new_root(
 ) -> RefactoredRoot:
     stack = new_stack(ports, caller, check_name(name), request)
     found = await evaluated(ports, stack, replace(request, existing=False))
-    description = description_of(found.evaluation)
-    stack = replace(stack, input_id=found.input.id, description=description)
-    return RefactoredRoot(stack, None, None, _sound(ports, caller, found))
+    return await _root(ports, caller, replace(stack, input_id=found.input.id), found)
 
 
-def _sound(ports: Ports, caller: Caller, found: EvaluatedInput) -> EvaluatedInput:
+async def _root(
+    ports: Ports,
+    caller: Caller,
+    stack: Stack,
+    found: EvaluatedInput,
+    before: tuple[RecordedStack, TreeState] | tuple[None, None] = (None, None),
+) -> RefactoredRoot:
+    """Check an evaluated template. ``before`` is the recorded stack, and its state."""
     found.findings.raise_errors()
     require_types(ports.policy, caller, found.evaluation)
-    return found
+    exports = await export_names(ports, found.evaluation)
+    stack = replace(stack, description=description_of(found.evaluation))
+    return RefactoredRoot(stack, before[0], before[1], found, exports)
 
 
 def busy(stack: Stack) -> ActionInProgressError:
@@ -97,21 +122,10 @@ def busy(stack: Stack) -> ActionInProgressError:
 async def require_exports_stay(ports: Ports, roots: Sequence[RefactoredRoot]) -> None:
     """Raise ValidationError for an export that would move to another stack."""
     for root in roots:
-        names = await export_names(ports, root.found.evaluation)
-        for other in await ports.store.exports(root.stack.project_id, sorted(names)):
+        for other in await ports.store.exports(root.stack.project_id, sorted(root.exports)):
             if other.stack_id != root.stack.id:
                 raise ValidationError(
                     f"Export with name {other.name} is already exported by stack"
                     f" {other.stack_name}. A refactor does not move exports: export the value under"
                     " another name first"
                 )
-
-
-async def guards_of_exports(ports: Ports, roots: Sequence[RefactoredRoot]) -> list[Guard]:
-    """Return the checks of exports and imports in the transaction of a refactor."""
-    guards: list[Guard] = []
-    for root in roots:
-        names = await export_names(ports, root.found.evaluation)
-        stack, stack_input = root.stack, root.found.input
-        guards.append(partial(require_shared, stack=stack, stack_input=stack_input, names=names))
-    return guards

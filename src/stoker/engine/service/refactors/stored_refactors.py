@@ -94,7 +94,7 @@ class StoredRefactors:
 
 
 def _data(request: RefactorRequest) -> dict[str, Any]:
-    stacks = [structs.asdict(stack) for stack in request.stacks]
+    stacks = [stack.as_data() for stack in request.stacks]
     return {**structs.asdict(request), "stacks": stacks, "moves": dict(request.moves)}
 
 

@@ -126,7 +126,13 @@ async def evaluated_update(
         stack = current
         old, earlier = await _before(ports, stack, request)
     found = await evaluated(ports, stack, request, old, earlier)
-    evaluation = found.evaluation
+    await require_fixed(ports, found.evaluation, earlier)
+    await _check(ports, caller, stack, request, found, earlier)
+    return found.input, found.evaluation
+
+
+async def require_fixed(ports: Ports, evaluation: Evaluation, earlier: Evaluation) -> None:
+    """Raise DiagnosticError for changed values of immutable parameters."""
 
     def changes() -> Sequence[Diagnostic]:
         return immutable_changes(
@@ -135,8 +141,6 @@ async def evaluated_update(
 
     if fixed := await ports.workers.compute(changes):
         raise DiagnosticError(fixed)
-    await _check(ports, caller, stack, request, found, earlier)
-    return found.input, evaluation
 
 
 async def _before(

@@ -45,8 +45,8 @@ async def require_moved(ports: Ports, stack: Stack, evaluation: Evaluation) -> N
     own = await tree(stack.name)
     for target, source in pending:
         origin = await tree(source[0])
-        is_made = own is not None and own.row_at(target[1:]) is not None
-        if is_made or len(source) == 1 or origin is None or origin.row_at(source[1:]) is None:
+        is_made = own is not None and own.find(target[1:]) is not None
+        if is_made or origin is None or origin.find(source[1:]) is None:
             continue
         message = (
             f"{'/'.join(source)} has not been moved here. A deployment does not move resources"

@@ -229,10 +229,12 @@ def require_room(count: int, most: int) -> None:
         )
 
 
-def require_room_for_stack(inside: TransactionReader, *, limits: Limits, caller: Caller) -> None:
-    """Raise LimitExceededError if the caller's project may not have one more stack."""
+def require_room_for_stack(
+    inside: TransactionReader, *, limits: Limits, caller: Caller, new: int = 1
+) -> None:
+    """Raise LimitExceededError if the caller's project may not have this number of new stacks."""
     if (most := most_stacks(limits, caller)) is not None:
-        require_room(inside.count_stacks(caller.project_id), most)
+        require_room(inside.count_stacks(caller.project_id) + new - 1, most)
 
 
 def require_new_token(inside: TransactionReader, *, caller: Caller) -> None:
@@ -307,8 +309,8 @@ async def require_own_objects(ports: Ports, stack: Stack, parts: Sequence[Snapsh
     """
     tree = await recorded(ports, stack)
     for part in parts:
-        row = tree.row_at(tuple(part.path))
-        if row is not None and "stack" in row.origin and row.id != part.row_id:
+        found = tree.find(tuple(part.path))
+        if found is not None and "stack" in found[1].origin and found[1].id != part.row_id:
             raise NotSupportedError(
                 f"{'/'.join(part.path)} has been moved here from another stack since the snapshot,"
                 " which contains another object under this name. Rename or move it before the"

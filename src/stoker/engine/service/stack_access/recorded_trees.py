@@ -30,13 +30,13 @@ class RecordedStack(Struct, frozen=True):
         for below in self.nested.values():
             yield from below.all()
 
-    def row_at(self, path: Path) -> Resource | None:
-        """Return the resource at a path below this stack, or None."""
-        row = next((row for row in self.current if row.name == path[0]), None)
+    def find(self, path: Path) -> tuple[Stack, Resource] | None:
+        """Return the resource at a path below this stack, and its stack; None if there is none."""
+        row = next((row for row in self.current if row.name == path[0]), None) if path else None
         if row is None or len(path) == 1:
-            return row
+            return None if row is None else (self.stack, row)
         below = self.nested.get(row.id)
-        return None if below is None else below.row_at(path[1:])
+        return None if below is None else below.find(path[1:])
 
     @property
     def current(self) -> Iterator[Resource]:
@@ -60,6 +60,6 @@ async def recorded(ports: Ports, stack: Stack) -> RecordedStack:
 
 
 def path_of(text: str, only_root: str | None) -> Path:
-    """Return the path that a user wrote. A leading slash stands for ``only_root``."""
+    """Return the path that a user wrote. A leading slash means the root stack ``only_root``."""
     parts = tuple(text.split("/"))
     return (only_root, *parts[1:]) if parts[0] == "" and only_root is not None else parts
