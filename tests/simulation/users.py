@@ -276,7 +276,8 @@ class Users:
             case "update":
                 await engine.operations.update(caller, address, _body(request))
             case "refactor":
-                refactor = RefactorRequest((_body(request),), request.moves)
+                body = replace(_body(request), disable_rollback=None, timeout_mins=None)
+                refactor = RefactorRequest((body,), request.moves)
                 await engine.service.cloudformation.refactors.execute(caller, refactor)
             case "delete":
                 await engine.operations.delete(caller, address, express=request.express)
