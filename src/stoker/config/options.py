@@ -12,6 +12,8 @@ from typing import Any
 
 from oslo_config import cfg
 
+from stoker.config.service_options import CLIENT, SERVICE_GROUPS
+
 MEBIBYTE = 1024 * 1024
 
 _SERVICE = (
@@ -350,48 +352,6 @@ _IDENTITY = (
     cfg.IntOpt("http_connect_timeout", help="In seconds."),
 )
 
-_CLIENT = (
-    cfg.StrOpt("endpoint_type", help="Interface of endpoints in the catalog, as publicURL."),
-    cfg.StrOpt("ca_file", help="File with CA certificates."),
-    cfg.StrOpt("cert_file", help="File with a certificate of our own, in PEM."),
-    cfg.StrOpt("key_file", help="File with the key of this certificate."),
-    cfg.BoolOpt("insecure", help="Do not check certificates."),
-)
-
-# Groups about one service each, and its type. The group ``clients`` has the defaults for their
-# options.
-SERVICES = {
-    "clients_aodh": "alarm",
-    "clients_barbican": "key-manager",
-    "clients_blazar": "reservation",
-    "clients_cinder": "block-storage",
-    "clients_designate": "dns",
-    "clients_glance": "image",
-    "clients_ironic": "baremetal",
-    "clients_keystone": "identity",
-    "clients_magnum": "container-infrastructure-management",
-    "clients_manila": "shared-file-system",
-    "clients_mistral": "workflow",
-    "clients_monasca": "monitoring",
-    "clients_neutron": "network",
-    "clients_nova": "compute",
-    "clients_octavia": "load-balancer",
-    "clients_sahara": "data-processing",
-    "clients_senlin": "clustering",
-    "clients_swift": "object-store",
-    "clients_trove": "database",
-    "clients_vitrage": "root-cause-analysis",
-    "clients_zaqar": "message",
-    "clients_zun": "application-container",
-}
-
-_OF_SERVICE = {
-    "clients_keystone": (
-        cfg.StrOpt("auth_uri", help="URL of the identity service, if there is no auth_url."),
-    )
-}
-
-
 # All options, by section.
 GROUPS: dict[str, tuple[Any, ...]] = {
     "DEFAULT": (*_SERVICE, *_LOG, *_LIMITS, *_BEHAVIOUR, *_DEFERRED, *_NOTIFICATIONS),
@@ -400,8 +360,8 @@ GROUPS: dict[str, tuple[Any, ...]] = {
     "heat_api_cloudwatch": _listener(8003),
     "keystone_authtoken": _IDENTITY,
     "trustee": _USER,
-    "clients": _CLIENT,
-    **{group: (*_CLIENT, *_OF_SERVICE.get(group, ())) for group in SERVICES},
+    "clients": CLIENT,
+    **SERVICE_GROUPS,
     "clients_heat": (
         cfg.StrOpt("url", help="URL of the API as servers reach it. Empty: from the catalog."),
     ),
@@ -490,6 +450,11 @@ GROUPS: dict[str, tuple[Any, ...]] = {
     ),
     "cors": (
         cfg.ListOpt("allowed_origin", default=[], help="Origins of web pages that may call."),
+    ),
+    "console": (
+        cfg.BoolOpt("enabled", default=True, help="Serve the console under /console."),
+        cfg.StrOpt("horizon_url", help="URL of Horizon, for a link in the console."),
+        cfg.StrOpt("skyline_url", help="URL of Skyline, for a link in the console."),
     ),
     "yaql": (
         cfg.IntOpt("limit_iterators", default=200, help="Iterations of one expression."),

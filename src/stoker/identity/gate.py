@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stoker.concurrency.background import Background
-from stoker.engine.model.interfaces import DeferredAuth
 from stoker.engine.model.requests import Caller
 from stoker.identity.backends import authentication
 from stoker.identity.delegation.left_trusts import LeftTrusts
@@ -18,6 +17,7 @@ from stoker.identity.ec2 import SignatureVerifier
 from stoker.identity.keystone import Called, Keystone
 from stoker.identity.policy import Policies
 from stoker.identity.settings import IdentitySettings, User
+from stoker.identity.sign_in import KeystoneSignIns
 from stoker.identity.tokens import Authenticator
 from stoker.kernel.clock import Clock
 from stoker.kernel.errors import RequestError
@@ -52,10 +52,11 @@ class IdentityServices:
         self.policies = Policies(options)
         self.trusts = Trusts(self._keystone, trusts)
         self.left_trusts = LeftTrusts(self.trusts)
-        self.deferred: DeferredAuth = self.trusts
+        self.deferred: Trusts | UserPasswords = self.trusts
         if self.settings.defers_by_password:
             self.deferred = UserPasswords(self._keystone, self.trusts)
         self._authenticator = Authenticator(self._keystone, clock, self.policies.is_admin)
+        self.sign_ins = KeystoneSignIns(self._keystone, self._authenticator, self.policies.is_admin)
         self._authenticate = authentication(options, self._authenticator)
         self.verify_signature = SignatureVerifier(self._keystone, self.policies.is_admin)
         self.stack_users = StackUsers(self._keystone, alone=alone)

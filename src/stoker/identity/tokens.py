@@ -79,6 +79,10 @@ class Authenticator:
             return await self._by_password(User(name, password, domain), project_id)
         return None
 
+    def forget(self, token: str) -> None:
+        """Drop a token from the cache, after it was revoked."""
+        self._known.pop(_digest("token", token), None)
+
     async def _by_service(self, token: str, service_token: str) -> Caller | None:
         """Return the user for whom a service sends a request."""
         service = await self._by_token(service_token)
@@ -92,12 +96,7 @@ class Authenticator:
     async def _by_token(self, token: str, *, expired: bool = False) -> Caller | None:
         """Return the user of a token. With ``expired``, an expired token is accepted."""
         token = token.strip()  # White space at the end of a header line is not part of the value.
-        if (
-            not token
-            or len(token) > _LONGEST_TOKEN
-            or not token.isascii()
-            or not token.isprintable()
-        ):
+        if not is_token(token):
             return None
         key = _digest("expired" if expired else "token", token)
         known = self._remembered(key)
@@ -164,6 +163,12 @@ class Authenticator:
         while len(self._known) > self._settings.token_cache_size:
             self._known.popitem(last=False)
         return caller
+
+
+def is_token(text: str) -> bool:
+    """Return whether a text can be a token, so that it may be sent in a header."""
+    is_short = 0 < len(text) <= _LONGEST_TOKEN
+    return is_short and text.isascii() and text.isprintable()
 
 
 def _digest(*parts: str) -> bytes:

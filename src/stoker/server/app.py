@@ -22,6 +22,8 @@ from starlette.routing import Mount, Router
 from starlette.types import ASGIApp
 
 from stoker.api.connections import ConnectionGate, GuardedProtocol
+from stoker.api.console.app import Console
+from stoker.api.console.ports import ConsoleSettings, Parts
 from stoker.api.lazy_application import LazyApplication
 from stoker.api.operators import Readers, operator_routes
 from stoker.api.ports import Fetching
@@ -210,6 +212,7 @@ class App:
         rules = [
             (store.purge_stacks, settings.deleted_stack_days),
             (store.purge_history, settings.history_days),
+            (self._store.spent_tickets.purge, 0),
         ]
         self._purge = RetentionJob(self._store.clock, rules)
         closing.push_async_callback(self._purge.close)
@@ -240,7 +243,8 @@ class App:
         self.cloudwatch = self._served(cloudwatch, "heat_api_cloudwatch")
         # Servers of earlier releases know the address of CloudFormation below that of REST.
         below = Mount("/cfn", app=cloudformation)
-        self.api = self._served(self._rest(catalogue), "heat_api", below)
+        api = _with_console(self._settings.console, self._store, self._gate, self._rest(catalogue))
+        self.api = self._served(api, "heat_api", below)
 
     def _served(self, interface: ASGIApp, section: str, *others: Mount, name: str = "") -> Served:
         """``section`` has the limits; ``name`` is its name in metrics, by default the section."""
@@ -361,6 +365,15 @@ def _open_store(settings: ServerSettings, member: str | None, closing: AsyncExit
     closing.callback(store.close)
     store.lock.acquire()
     return store
+
+
+def _with_console(
+    settings: ConsoleSettings, store: OpenStore, gate: IdentityServices, rest: ASGIApp
+) -> ASGIApp:
+    if not settings.enabled:
+        return rest
+    spend = store.spent_tickets.spend
+    return Console(Parts(gate.sign_ins, store.seals, spend, store.clock, settings), rest)
 
 
 def _lease_of(role: ProcessRole) -> Lease:

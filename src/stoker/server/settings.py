@@ -18,13 +18,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stoker.api.connections import ConnectionLimits, limits_from
+from stoker.api.console.ports import ConsoleSettings
+from stoker.api.console.ports import settings_from as console_settings
 from stoker.api.rest.settings import RestSettings
 from stoker.api.rest.settings import settings_from as rest_settings
 from stoker.clouds.allowed_hosts import AllowedHosts
 from stoker.clouds.credentials import Endpoints, Password, ServiceAccess
 from stoker.clouds.web.templates import WebLimits
 from stoker.config.database import DatabaseSettings, database_settings
-from stoker.config.options import SERVICES
+from stoker.config.service_options import SERVICES
 from stoker.engine.model.limits import Limits
 from stoker.identity.settings import IdentitySettings, User
 from stoker.identity.settings import settings_from as identity_settings
@@ -68,6 +70,7 @@ class ServerSettings:
     endpoints: Endpoints  # without callbacks
     bus: BusSettings
     rest: RestSettings
+    console: ConsoleSettings
     limits: Limits
     connections: Mapping[str, ConnectionLimits]  # by the section of the listener
     web_templates: WebLimits
@@ -96,6 +99,7 @@ def server_settings(options: ConfigOpts, cloud_since: float = 0.0) -> ServerSett
         endpoints=endpoints_of(identity, options),
         bus=bus_settings(options),
         rest=rest_settings(options),
+        console=console_settings(options),
         limits=_limits(options, cloud_since),
         connections={section: limits_from(options[section]) for section in _LISTENERS},
         web_templates=WebLimits(

@@ -10,6 +10,7 @@ from stoker.kernel.clock import Clock, SystemClock
 from stoker.store.maintenance.reencryption import Reencryption
 from stoker.store.ownership.cluster_tables import Members, require_shareable
 from stoker.store.ownership.engine_lock import EngineLock
+from stoker.store.records.spent_tickets import SqlSpentTickets
 from stoker.store.records.trusts import SqlTrusts
 from stoker.store.sql.databases import open_database
 from stoker.store.sql.encryption import ColumnCipher
@@ -57,6 +58,7 @@ class OpenStore:
             defer=None if turns is None else turns.defer,
         )
         self.trusts = SqlTrusts(self._database, self._runner, turns)
+        self.spent_tickets = SqlSpentTickets(self._database, self._runner)
         self.lock = EngineLock(self._database, shared=member is not None)
         self.reencryption = Reencryption(self._database, self._cipher, self._runner)
 
@@ -74,6 +76,11 @@ class OpenStore:
     def clock(self) -> Clock:
         """The clock that all go by who use the database."""
         return SystemClock() if self.members is None else self.members.clock
+
+    @property
+    def seals(self) -> ColumnCipher:
+        """The keys of the database, for texts that clients keep."""
+        return self._cipher
 
     def renew_keys(self, passphrase: str | None, earlier: Sequence[str] = ()) -> None:
         """Use the keys as they are now. Raises :class:`UnusableDatabaseError` where that of the

@@ -1,4 +1,4 @@
-"""Tables of the service itself: trusts, marks and engines. They hold no records of stacks."""
+"""Tables of the service itself: trusts, marks, engines, tickets. They hold no records of stacks."""
 
 from __future__ import annotations
 
@@ -38,4 +38,12 @@ engines = sa.Table(
     sa.Column("created_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
     comment="the engines that share the work, as each has told of itself",
+)
+
+spent_tickets = sa.Table(
+    "spent_tickets",
+    metadata,
+    sa.Column("id", ID, primary_key=True),
+    sa.Column("expires_at", sa.Float, nullable=False, index=True),
+    comment="one-time tickets of the console that were used, until they expire",
 )

@@ -264,7 +264,7 @@ def _insert_rows(
     keep: Sequence[str] | None,
 ) -> Prepared:
     """Return the statement that is executed for each row."""
-    statement = _or_update(_insert_into(dialect, table), names, key, keep)
+    statement = _or_update(insert_into(dialect, table), names, key, keep)
     return Prepared(dialect, statement, names)
 
 
@@ -284,11 +284,12 @@ def _insert_documents(
     given = sa.func.json_to_recordset(document).table_valued(*columns)
     source = sa.select(*given.render_derived("given", with_types=True).c)
     into = [table.c[name] for name in names]
-    statement = _insert_into(dialect, table).from_select(into, source, include_defaults=False)
+    statement = insert_into(dialect, table).from_select(into, source, include_defaults=False)
     return Prepared(dialect, _or_update(statement, names, key, keep))
 
 
-def _insert_into(dialect: sa.Dialect, table: sa.Table) -> Any:
+def insert_into(dialect: sa.Dialect, table: sa.Table) -> Any:
+    """Return an insert in the SQL of a database."""
     # Importing both dialects would add 25 ms to every start.
     return importlib.import_module(f"sqlalchemy.dialects.{dialect.name}").insert(table)
 

@@ -6,7 +6,8 @@ import contextlib
 import hashlib
 import hmac
 import os
-from base64 import b64decode, urlsafe_b64decode
+import re
+from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import b2a_base64
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
@@ -27,6 +28,9 @@ _AES, _OF_FERNET = "aes", "gAAAA"
 _ID = 8  # characters of the id of a key
 _NONCE = 12  # random bytes for each piece
 _TAG = 24  # Characters at the end of an encrypted text that identify it: the tag of its last piece.
+# The id of a key, and the rest of a sealed text: a nonce and a tag at least.
+_KEY_ID = re.compile(f"[0-9a-f]{{{_ID}}}")
+_SEALED = re.compile("[A-Za-z0-9_-]{38,}")
 
 
 Hashed = tuple[str, Callable[[], str]]
@@ -62,6 +66,7 @@ class _Key:
         self._mark = f"{_AES}-{self.id}:"
         self.fernet = Fernet(key)
         self._aes = AESGCM(hmac.digest(raw, b"stoker columns AES-256-GCM", "sha256"))
+        self._seal = AESGCM(hmac.digest(raw, b"stoker seals AES-256-GCM", "sha256"))
 
     def encrypt(self, text: str) -> str:
         """Return the text in encrypted pieces, after a mark that names the key."""
@@ -73,6 +78,20 @@ class _Key:
         nonce = os.urandom(_NONCE)
         encrypted = b2a_base64(nonce + self._aes.encrypt(nonce, piece, None), newline=False)
         return encrypted.decode("ascii")
+
+    def seal(self, text: str, purpose: str) -> str:
+        """Return an encrypted text for clients, in characters of URLs."""
+        nonce = os.urandom(_NONCE)
+        sealed = nonce + self._seal.encrypt(nonce, text.encode(), purpose.encode())
+        return f"{self.id}.{urlsafe_b64encode(sealed).decode('ascii').rstrip('=')}"
+
+    def unseal(self, content: str, purpose: str) -> str:
+        """Return the plain text. Raises InvalidTag, or ValueError for other characters."""
+        if not _SEALED.fullmatch(content):
+            raise ValueError("a sealed text has other characters")
+        sealed = urlsafe_b64decode(content + "=" * (-len(content) % 4))
+        plain = self._seal.decrypt(sealed[:_NONCE], sealed[_NONCE:], purpose.encode())
+        return plain.decode()
 
     def decrypt(self, text: str) -> str:
         """Return the plain text of the pieces. Raises InvalidTag."""
@@ -130,6 +149,21 @@ class ColumnCipher:
         encrypted = self._newest.encrypt(text)
         self._keep(encrypted, text)
         return encrypted
+
+    def seal(self, text: str, purpose: str) -> str:
+        """Return a text for clients to keep, which they can neither read nor change."""
+        return self._newest.seal(text, purpose)
+
+    def unseal(self, sealed: str, purpose: str) -> str | None:
+        """Return the text that one of the keys sealed for a purpose, or None."""
+        key_id, _, content = sealed.partition(".")
+        key = self._named(key_id) if _KEY_ID.fullmatch(key_id) else None
+        if key is None:
+            return None
+        try:
+            return key.unseal(content, purpose)
+        except (InvalidTag, ValueError):
+            return None
 
     def renewed(self, text: str) -> str:
         """Return a text of an earlier key, encrypted with the newest one. Raises as decrypting."""

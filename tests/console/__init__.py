@@ -1,0 +1,1 @@
+"""The console: its sessions, its files, and its page."""
