@@ -18,8 +18,9 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-setup: $(READY)  ## the virtual environment in .venv, and the hook for commit subjects
+setup: $(READY)  ## the virtual environment in .venv, the page of the console, and a hook for commits
 	@tools/hooks/install
+	@$(PYTHON) tools/console.py
 
 $(RUNNABLE): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV)
@@ -30,9 +31,12 @@ $(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@touch $(RUNNABLE) $@
 
 run: $(RUNNABLE)  ## start everything, deploy the example, show it, stop (KEEP=1: leave it running)
+	@$(PYTHON) tools/console.py --detach
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
+	@$(PYTHON) tools/console.py --report
 
 test: $(READY)  ## all tests but the long ones
+	@$(PYTHON) tools/console.py
 	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
@@ -74,5 +78,6 @@ conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance
 
 clean:  ## remove the virtual environment and all caches
-	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache
+	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache \
+		console/node_modules src/stoker/api/console/assets
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -88,5 +88,5 @@ async def test_other_paths_are_no_files(directory: Path, path: str) -> None:
 async def test_missing_build_is_explained(tmp_path: Path) -> None:
     answer = await get(tmp_path, "/stacks")
     assert answer.status_code == 503
-    assert b"python tools/console" in answer.body
+    assert b"python tools/console.py" in answer.body
     assert (await get(tmp_path, "/assets/app.js")).status_code == 404

@@ -33,9 +33,9 @@ _MISSING = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Stoker: no console</title></head>
 <body><h1>The console is not built</h1>
 <p>The API of this service works. Its page is missing: this installation was made from sources
-without it. To build it, run <code>python tools/console</code> in the sources. It needs Node 20.19
-or newer, or a package registry for Python and for Node. Then load this page again; the service
-need not be restarted.</p></body></html>
+without it. To build it, run <code>python tools/console.py</code> in the sources. It needs Node
+20.19 or newer, or a package registry for Python and for Node. Then load this page again; the
+service need not be restarted.</p></body></html>
 """
 
 
