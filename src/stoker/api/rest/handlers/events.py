@@ -17,7 +17,7 @@ from stoker.api.rest.requests.parameters import Flag, Number, Parameter, Texts
 from stoker.engine.model.requests import EventQuery, Page
 from stoker.engine.model.views import EventView
 from stoker.engine.service.views.event_streams import StreamMessage
-from stoker.kernel.clock import isoformat
+from stoker.kernel.clock import isoformat, precise_isoformat
 from stoker.kernel.errors import NotFoundError
 from stoker.kernel.values import replace
 
@@ -34,7 +34,8 @@ _FILTERS = tuple(
 _NESTED_DEPTH = Number("nested_depth", "How many levels of nested stacks to go down; 0.")
 STREAM = "text/event-stream"
 UNTIL_END = Flag("until_end", "Whether a stream ends with the operation; false.")
-LIST_QUERY: tuple[Parameter, ...] = (*PAGE, _NESTED_DEPTH, *_FILTERS)
+_PRECISE = Flag("precise", "With microseconds in times. Stoker's own.")
+LIST_QUERY: tuple[Parameter, ...] = (*PAGE, _NESTED_DEPTH, *_FILTERS, _PRECISE)
 
 
 class EventRow(TypedDict):
@@ -151,10 +152,11 @@ def _summary(call: Call, event: EventView) -> EventRow:
     ]
     if event.root_stack is not None:
         links.append(link(call.links.stack(event.root_stack), "root_stack"))
+    written = precise_isoformat if _PRECISE.read(call.query) else isoformat
     return {
         "id": event.id,
         "links": links,
-        "event_time": isoformat(event.time),
+        "event_time": written(event.time),
         "resource_name": event.resource_name,
         "logical_resource_id": event.resource_name,
         "physical_resource_id": event.physical_id or "",

@@ -1,0 +1,180 @@
+/** The page around all views: session, navigation, connection. */
+
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { isReachable } from "./api/client";
+import { load, type Session, session, signIn, signOut, switchProject } from "./api/session";
+import { t } from "./i18n";
+import { useInterval } from "./model/hooks";
+import { visible } from "./model/text";
+import { address, go, onLink } from "./router";
+import { Menu } from "./views/actions";
+import { Launch } from "./views/launch";
+import { Operators } from "./views/operators";
+import { Preferences } from "./views/preferences";
+import { SignIn } from "./views/sign_in";
+import { Missing, StackPage } from "./views/stack";
+import { Stacks } from "./views/stacks";
+import { A, Failure, Loading } from "./widgets/basics";
+
+const WARN_MS = 10 * 60 * 1000;
+
+export function App(): JSX.Element {
+  const [problem, setProblem] = useState<unknown>(null);
+  const [isStarting, setStarting] = useState(true);
+  const start = (): void => {
+    setProblem(null);
+    openSession()
+      .catch(setProblem)
+      .finally(() => setStarting(false));
+  };
+  useEffect(start, []);
+  if (isStarting) return <Loading />;
+  if (session.value === undefined) return <Failure error={problem} retry={start} />;
+  if (session.value === null) return <SignIn problem={problem} />;
+  return <Shell current={session.value} />;
+}
+
+/** Read the session, or sign in with the one-time ticket of `stoker open`. */
+async function openSession(): Promise<void> {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const ticket = fragment.get("ticket");
+  if (!ticket) {
+    await load();
+    return;
+  }
+  const next = fragment.get("next");
+  // The ticket must not stay in the address, nor in the history.
+  go(next?.startsWith("/") && !next.startsWith("//") ? next : "/stacks", { replace: true });
+  try {
+    await signIn({ ticket });
+  } catch {
+    session.value = null;
+    throw new Error(t("signIn.linkUsed"));
+  }
+}
+
+function Shell({ current }: { current: Session }): JSX.Element {
+  return (
+    <div class="shell" onClick={onLink}>
+      <a class="skip" href="#content">
+        {t("app.skip")}
+      </a>
+      <Header current={current} />
+      <Notices current={current} />
+      <Page key={current.project.id} current={current} />
+    </div>
+  );
+}
+
+function Header({ current }: { current: Session }): JSX.Element {
+  const path = address.value.path;
+  const region = current.regions.find((each) => each.is_current);
+  return (
+    <header class="top">
+      <A to="/stacks" class="brand">
+        <img src="/console/icon.svg" alt="" width="24" height="24" /> Stoker
+      </A>
+      <nav aria-label={t("nav.main")}>
+        <A to="/stacks" current={path.startsWith("/stacks") || path === "/"}>
+          {t("nav.stacks")}
+        </A>
+        {current.is_admin && (
+          <A to="/operators" current={path === "/operators"}>
+            {t("nav.operators")}
+          </A>
+        )}
+      </nav>
+      <span class="grow" />
+      <label class="choice">
+        <span>{t("nav.project")}</span>{" "}
+        <select
+          value={current.project.id}
+          onChange={(e) => {
+            const id = e.currentTarget.value;
+            void switchProject(id).then(() => go("/stacks"));
+          }}
+        >
+          {current.projects.map((each) => (
+            <option key={each.id} value={each.id}>
+              {visible(each.name)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {current.regions.length > 1 && (
+        <label class="choice">
+          <span>{t("nav.region")}</span>{" "}
+          <select
+            value={region?.name ?? ""}
+            onChange={(e) => {
+              const chosen = current.regions.find((each) => each.name === e.currentTarget.value);
+              if (chosen) location.assign(chosen.url);
+            }}
+          >
+            {current.regions.map((each) => (
+              <option key={each.name}>{visible(each.name)}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      <Menu label={visible(current.user.name)}>
+        {() => (
+          <>
+            <Preferences />
+            <button type="button" role="menuitem" onClick={() => void signOut()}>
+              {t("nav.signOut")}
+            </button>
+          </>
+        )}
+      </Menu>
+    </header>
+  );
+}
+
+function Notices({ current }: { current: Session }): JSX.Element {
+  const [now, setNow] = useState(Date.now());
+  useInterval(() => setNow(Date.now()), 20_000);
+  const left = Date.parse(current.expires_at) - now;
+  useEffect(() => {
+    if (left <= 0) void load();
+  }, [left <= 0]);
+  return (
+    <div aria-live="polite">
+      {!isReachable.value && <p class="notice bad">{t("app.lost")}</p>}
+      {left < WARN_MS && left > 0 && (
+        <p class="notice">{t("session.endsSoon", { minutes: Math.max(1, Math.round(left / 60_000)) })}</p>
+      )}
+    </div>
+  );
+}
+
+const STACK = /^\/stacks\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+
+function Page({ current }: { current: Session }): JSX.Element {
+  const path = address.value.path;
+  const isRoot = path === "/";
+  useEffect(() => {
+    if (isRoot) go("/stacks", { replace: true });
+  }, [isRoot]);
+  useEffect(() => {
+    const name = STACK.exec(path)?.[1];
+    document.title = name ? `${visible(decoded(name))} · Stoker` : "Stoker";
+  }, [path]);
+  if (isRoot || path === "/stacks") return <Stacks />;
+  if (path === "/stacks/new") return <Launch stack={null} />;
+  if (path === "/operators" && current.is_admin) return <Operators />;
+  const stack = STACK.exec(path);
+  if (!stack) return <Missing />;
+  const [name, id] = [decoded(stack[1] ?? ""), decoded(stack[2] ?? "")];
+  if (stack[3] === "update") return <Launch key={id} stack={{ name, id }} />;
+  return <StackPage key={id} name={name} id={id} view={stack[3] ?? "graph"} />;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,309 @@
+/**
+ * Draws a graph on a canvas: only what is visible, and only as much detail as can be read.
+ * Boxes are found by position through a grid, so that hovering costs the same for any size.
+ */
+
+import type { Look } from "../model/statuses";
+import { SIGNS } from "../widgets/basics";
+import type { LayoutOutput } from "./layout";
+import type { Graph } from "./model";
+
+export interface Viewport {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+export interface Emphasis {
+  selected: string | null;
+  related: ReadonlySet<string> | null;
+  critical: ReadonlySet<string>;
+}
+
+const TEXT_FROM = 0.45;
+const ARROWS_FROM = 0.04;
+const CELL = 400;
+
+export class GraphCanvas {
+  private readonly cells = new Map<string, number[]>();
+  readonly indices = new Map<string, number>();
+
+  constructor(
+    readonly graph: Graph,
+    readonly places: LayoutOutput,
+  ) {
+    graph.boxes.forEach((box, i) => {
+      this.indices.set(box.key, i);
+      const [x, y] = [places.x[i] ?? 0, places.y[i] ?? 0];
+      const [right, bottom] = [x + (places.width[i] ?? 0), y + (places.height[i] ?? 0)];
+      for (let cx = Math.floor(x / CELL); cx <= right / CELL; cx++) {
+        for (let cy = Math.floor(y / CELL); cy <= bottom / CELL; cy++) {
+          const key = `${cx},${cy}`;
+          const cell = this.cells.get(key);
+          if (cell) cell.push(i);
+          else this.cells.set(key, [i]);
+        }
+      }
+    });
+  }
+
+  /** Return the index of the innermost box at a position of the graph, or -1. */
+  at(x: number, y: number): number {
+    let found = -1;
+    for (const i of this.cells.get(`${Math.floor(x / CELL)},${Math.floor(y / CELL)}`) ?? []) {
+      if (this.contains(i, x, y) && i > found) found = i;
+    }
+    return found;
+  }
+
+  private contains(i: number, x: number, y: number): boolean {
+    const { places } = this;
+    const [left, top] = [places.x[i] ?? 0, places.y[i] ?? 0];
+    return x >= left && x <= left + (places.width[i] ?? 0) && y >= top && y <= top + (places.height[i] ?? 0);
+  }
+
+  draw(
+    context: CanvasRenderingContext2D,
+    view: Viewport,
+    emphasis: Emphasis,
+    style: CSSStyleDeclaration,
+  ): void {
+    const { canvas } = context;
+    const ratio = devicePixelRatio;
+    const [width, height] = [canvas.width / ratio, canvas.height / ratio];
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.setTransform(
+      ratio * view.scale,
+      0,
+      0,
+      ratio * view.scale,
+      -view.x * view.scale * ratio,
+      -view.y * view.scale * ratio,
+    );
+    const area = {
+      left: view.x,
+      top: view.y,
+      right: view.x + width / view.scale,
+      bottom: view.y + height / view.scale,
+    };
+    const paint = new Paint(context, style, view.scale);
+    this.drawOpenBoxes(paint, area);
+    if (view.scale >= ARROWS_FROM) this.drawArrows(paint, area, emphasis);
+    this.drawBoxes(paint, area, emphasis);
+  }
+
+  private isIn(i: number, area: Area): boolean {
+    const { places } = this;
+    const [x, y] = [places.x[i] ?? 0, places.y[i] ?? 0];
+    return (
+      x <= area.right &&
+      y <= area.bottom &&
+      x + (places.width[i] ?? 0) >= area.left &&
+      y + (places.height[i] ?? 0) >= area.top
+    );
+  }
+
+  private drawOpenBoxes(paint: Paint, area: Area): void {
+    this.graph.boxes.forEach((box, i) => {
+      if (box.isOpen && this.isIn(i, area)) paint.frame(this.rectangle(i), box.label);
+    });
+  }
+
+  private rectangle(i: number): Rectangle {
+    const { x, y, width, height } = this.places;
+    return { x: x[i] ?? 0, y: y[i] ?? 0, width: width[i] ?? 0, height: height[i] ?? 0 };
+  }
+
+  private drawArrows(paint: Paint, area: Area, emphasis: Emphasis): void {
+    const plain: Line[] = [];
+    const strong: Line[] = [];
+    const { boxes, arrows } = this.graph;
+    for (const [a, b] of arrows) {
+      const [from, to] = [this.rectangle(a), this.rectangle(b)];
+      const line = {
+        x1: from.x + from.width / 2,
+        y1: from.y + from.height,
+        x2: to.x + to.width / 2,
+        y2: to.y,
+      };
+      if (Math.max(line.x1, line.x2) < area.left || Math.min(line.x1, line.x2) > area.right) continue;
+      if (Math.max(line.y1, line.y2) < area.top || Math.min(line.y1, line.y2) > area.bottom) continue;
+      const [keyA, keyB] = [boxes[a]?.key ?? "", boxes[b]?.key ?? ""];
+      const isStrong =
+        (emphasis.critical.has(keyA) && emphasis.critical.has(keyB)) ||
+        (emphasis.related?.has(keyA) && emphasis.related.has(keyB));
+      (isStrong ? strong : plain).push(line);
+    }
+    paint.lines(plain, false);
+    paint.lines(strong, true);
+  }
+
+  private drawBoxes(paint: Paint, area: Area, emphasis: Emphasis): void {
+    const { boxes } = this.graph;
+    for (let i = 0; i < boxes.length; i++) {
+      const box = boxes[i];
+      if (!box || box.isOpen || !this.isIn(i, area)) continue;
+      paint.box(this.rectangle(i), box, {
+        isSelected: box.key === emphasis.selected,
+        isFaded: emphasis.related !== null && !emphasis.related.has(box.key),
+        isCritical: emphasis.critical.has(box.key),
+      });
+    }
+    const selected = emphasis.selected === null ? undefined : this.indices.get(emphasis.selected);
+    if (selected !== undefined) paint.outline(this.rectangle(selected));
+  }
+}
+
+interface Area {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+interface Rectangle {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+interface Line {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+}
+
+class Paint {
+  private readonly colors = new Map<string, string>();
+  private readonly isReadable: boolean;
+
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private readonly style: CSSStyleDeclaration,
+    private readonly scale: number,
+  ) {
+    this.isReadable = scale >= TEXT_FROM;
+  }
+
+  private color(name: string): string {
+    let found = this.colors.get(name);
+    if (found === undefined) {
+      found = this.style.getPropertyValue(name).trim();
+      this.colors.set(name, found);
+    }
+    return found;
+  }
+
+  frame({ x, y, width, height }: Rectangle, label: string): void {
+    const c = this.context;
+    c.fillStyle = this.color("--group");
+    c.strokeStyle = this.color("--line");
+    c.lineWidth = 1 / this.scale;
+    c.beginPath();
+    c.roundRect(x, y, width, height, 8);
+    c.fill();
+    c.stroke();
+    if (!this.isReadable) return;
+    c.fillStyle = this.color("--text");
+    c.font = "600 13px system-ui, sans-serif";
+    c.fillText(`▾ ${label}`, x + 12, y + 25, width - 24);
+  }
+
+  lines(lines: readonly Line[], isStrong: boolean): void {
+    if (lines.length === 0) return;
+    const c = this.context;
+    c.strokeStyle = this.color(isStrong ? "--accent" : "--arrow");
+    c.lineWidth = (isStrong ? 2.2 : 1.2) / Math.max(this.scale, 0.5);
+    c.beginPath();
+    // Curves of thousands of arrows cost more than the picture gains.
+    const isCurved = this.isReadable && lines.length < 1500;
+    for (const { x1, y1, x2, y2 } of lines) {
+      c.moveTo(x1, y1);
+      if (isCurved) {
+        const bend = (y2 - y1) / 2;
+        c.bezierCurveTo(x1, y1 + bend, x2, y2 - bend, x2, y2);
+      } else c.lineTo(x2, y2);
+    }
+    c.stroke();
+    if (!this.isReadable) return;
+    c.fillStyle = c.strokeStyle;
+    c.beginPath();
+    for (const { x2, y2 } of lines) {
+      c.moveTo(x2, y2);
+      c.lineTo(x2 - 4, y2 - 7);
+      c.lineTo(x2 + 4, y2 - 7);
+    }
+    c.fill();
+  }
+
+  box(
+    { x, y, width, height }: Rectangle,
+    box: Graph["boxes"][number],
+    marks: { isSelected: boolean; isFaded: boolean; isCritical: boolean },
+  ): void {
+    const c = this.context;
+    const status = this.color(`--${box.look}`);
+    c.globalAlpha = marks.isFaded ? 0.35 : 1;
+    if (!this.isReadable) {
+      c.fillStyle = status;
+      c.fillRect(x, y, width, height);
+      c.globalAlpha = 1;
+      return;
+    }
+    if (box.inside) {
+      c.fillStyle = this.color("--group");
+      c.strokeStyle = this.color("--line");
+      c.lineWidth = 1;
+      c.beginPath();
+      c.roundRect(x + 4, y + 4, width, height, 6);
+      c.fill();
+      c.stroke();
+    }
+    c.fillStyle = this.color("--surface");
+    c.strokeStyle = marks.isCritical ? this.color("--accent") : this.color("--line");
+    c.lineWidth = marks.isCritical ? 2 : 1;
+    c.beginPath();
+    c.roundRect(x, y, width, height, 6);
+    c.fill();
+    c.stroke();
+    c.fillStyle = status;
+    c.beginPath();
+    c.roundRect(x, y, 22, height, [6, 0, 0, 6]);
+    c.fill();
+    c.fillStyle = this.color("--on-status");
+    c.font = "700 12px system-ui, sans-serif";
+    c.textAlign = "center";
+    c.fillText(SIGNS[box.look], x + 11, y + height / 2 + 4);
+    c.textAlign = "left";
+    c.fillStyle = this.color("--text");
+    c.font = "600 12px system-ui, sans-serif";
+    c.fillText(box.label, x + 29, y + 18, width - 36);
+    c.fillStyle = this.color("--muted");
+    c.font = "11px system-ui, sans-serif";
+    c.fillText(box.inside ? insideText(box.inside) : shortType(box.type), x + 29, y + 34, width - 36);
+    c.globalAlpha = 1;
+  }
+
+  outline({ x, y, width, height }: Rectangle): void {
+    const c = this.context;
+    c.strokeStyle = this.color("--focus");
+    c.lineWidth = 3 / Math.min(1, this.scale);
+    c.beginPath();
+    c.roundRect(x - 3, y - 3, width + 6, height + 6, 8);
+    c.stroke();
+  }
+}
+
+function insideText(inside: Map<Look, number>): string {
+  const total = [...inside.values()].reduce((sum, each) => sum + each, 0);
+  const parts = [...inside].filter(([look]) => look !== "done").map(([look, n]) => `${SIGNS[look]} ${n}`);
+  return `▸ ${total}${parts.length ? `  (${parts.join("  ")})` : ""}`;
+}
+
+/** Return a type without what all types of OpenStack begin with. */
+export function shortType(type: string): string {
+  return type.replace(/^OS::/, "").replace(/^.*\/([^/]+)$/, "$1");
+}
