@@ -18,12 +18,10 @@ from stoker.engine.model.records import (
     AcquiredStack,
     Input,
     Operation,
-    OperationStatus,
     Stack,
-    Status,
 )
 from stoker.engine.model.storage.changes import Change, records_of
-from stoker.engine.model.storage.turns import is_for_driver
+from stoker.engine.model.storage.turns import ends_of, notification_of
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.logs.log import Log
 
@@ -51,24 +49,15 @@ class InProcess(Dispatcher, Observer):
 
     def committed(self, change: Change, *, certain: bool) -> None:
         """Start drivers for new operations, and notify them of signals and of nested ends."""
-        ends = {}
-        for operation in records_of(change, Operation):
-            if operation.status is not OperationStatus.WAITING:
-                if certain and operation.status.final:
-                    ends[operation.id] = operation.status, operation.reason
-                continue
-            if certain and operation.stack_id in change.acquires:
-                stacks, inputs = records_of(change, Stack), records_of(change, Input)
-                [new] = [stack for stack in stacks if stack.id == operation.stack_id]
-                own = [each for each in inputs if each.id == operation.input_id]
-                self._wake(new.id, AcquiredStack(new.acquired, operation, next(iter(own), None)))
-            else:
-                self._wake(operation.stack_id)
-        if is_for_driver(change):
-            self._wake(change.stack_id)
-        for stack in records_of(change, Stack):
-            if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS:
-                self._wake_parent(stack.parent_id, stack.id, ends)
+        notification = notification_of(change)
+        for stack_id in notification.asked:
+            is_acquired = certain and stack_id in change.acquires
+            self._wake(stack_id, _acquired(change, stack_id) if is_acquired else None)
+        if notification.ended:
+            # An uncertain commit may not have been written. The driver then has to read the end.
+            ends = ends_of(change) if certain else NO_ENDS
+            for parent_id, stack_id in notification.ended:
+                self._wake_parent(parent_id, stack_id, ends)
 
     async def recover(self) -> None:
         """Resume everything that an earlier process left unfinished."""
@@ -170,3 +159,13 @@ class InProcess(Dispatcher, Observer):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await spare_all(self._ports, drivers)
+
+
+def _acquired(change: Change, stack_id: str) -> AcquiredStack | None:
+    """Return a stack that this engine has acquired with its record; None to read it again."""
+    operations = [each for each in records_of(change, Operation) if each.stack_id == stack_id]
+    if len(operations) != 1:
+        return None
+    [stack] = [each for each in records_of(change, Stack) if each.id == stack_id]
+    inputs = [each for each in records_of(change, Input) if each.id == operations[0].input_id]
+    return AcquiredStack(stack.acquired, operations[0], next(iter(inputs), None))

@@ -21,9 +21,8 @@ from stoker.engine.model.interfaces import (
     Ports,
     StoreError,
 )
-from stoker.engine.model.records import Operation
-from stoker.engine.model.storage.changes import Change, records_of
-from stoker.engine.model.storage.turns import TurnQueue, notification_of
+from stoker.engine.model.storage.changes import Change
+from stoker.engine.model.storage.turns import TurnQueue, ends_of, notification_of
 from stoker.engine.operations.driver import Driver
 from stoker.kernel.logs.log import Log
 
@@ -122,12 +121,8 @@ class Turns(Dispatcher, Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Let drivers of this process hear of its own commits."""
         notification = notification_of(change)
-        ends: dict[str, End] = {
-            operation.id: (operation.status, operation.reason)
-            for operation in records_of(change, Operation)
-            # An uncertain commit may not have been written. The driver then has to read the end.
-            if certain and operation.status.final
-        }
+        # An uncertain commit may not have been written. The driver then has to read the end.
+        ends = ends_of(change) if certain else NO_ENDS
         for stack_id in notification.asked:
             self._notify_driver(stack_id)
         for parent_id, child_id in notification.ended:

@@ -161,7 +161,7 @@ def request_data(request: Request) -> dict[str, Any]:
             data["batches"] = {"names": request.batches.names, "pause": request.batches.pause}
         if request.accepted is not None:
             data["accepted"] = request.accepted.as_data()
-    return {"kind": request.kind, **data}
+    return {"kind": request.kind.value, **data}
 
 
 @cache

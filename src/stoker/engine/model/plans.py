@@ -158,14 +158,15 @@ class Plan(Struct, frozen=True):
 
 
 def _node_data(node: Node) -> list[Any]:
+    # Lists, as they are read back: the fast writer of JSON compares texts with null.
     return [
         node.key,
         node.name,
         node.change,
         sorted(node.dependencies),
         node.reason,
-        node.changed,
-        node.forcing,
+        list(node.changed),
+        list(node.forcing),
         node.row_id,
     ]
 

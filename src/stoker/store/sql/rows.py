@@ -305,8 +305,8 @@ def to_input_rows(
         "parameters": cipher.encrypt(record.parameters),
         "template_file": record.template_file,
         "facade": dumps(dict(record.facade)),
-        "adopted": _encrypt(cipher, dict(record.adopted)),
-        "imports": _encrypt(cipher, dict(record.imports)),
+        "adopted": cipher.encrypt(dict(record.adopted)),
+        "imports": cipher.encrypt(dict(record.imports)),
         "text": None,
         **{key: hash_ for key, (hash_, _) in hashed.items()},
     }

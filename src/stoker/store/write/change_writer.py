@@ -24,7 +24,6 @@ from stoker.engine.model.storage.changes import (
     Change,
     OwnerChange,
     PublicChange,
-    records_of,
 )
 from stoker.kernel.errors import name_taken
 from stoker.store.ownership.acquire import Defer, take_new
@@ -124,8 +123,11 @@ def _names_in_use(connection: sa.Connection, changes: Sequence[Change]) -> set[t
 
 def _names_of_new(change: PublicChange) -> list[tuple[str, str]]:
     """Return the projects and names of new stacks. Nested stacks have no name of their own."""
-    new = records_of(change, Stack)
-    return [(stack.project_id, stack.name) for stack in new if stack.parent_id is None]
+    return [
+        (record.project_id, record.name)
+        for record in change.puts
+        if isinstance(record, Stack) and record.parent_id is None
+    ]
 
 
 class _Transaction:

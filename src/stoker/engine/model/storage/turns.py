@@ -25,33 +25,38 @@ class TurnNotification(Struct, frozen=True):
     ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
 
 
-def notification_of(change: Change) -> TurnNotification:
-    """Return the stacks that a change concerns."""
-    asked = {
-        operation.stack_id: None
-        for operation in records_of(change, Operation)
-        if operation.status is OperationStatus.WAITING
-    }
-    if is_for_driver(change):
-        asked[change.stack_id] = None
-    ended = tuple(
-        (stack.parent_id, stack.id)
-        for stack in records_of(change, Stack)
-        if stack.parent_id is not None and stack.status is not Status.IN_PROGRESS
-    )
-    return TurnNotification(tuple(asked), ended)
-
-
 _FOR_DRIVERS = (StoredSignal, Deployment, SoftwareConfig)
 
 
-def is_for_driver(change: Change) -> bool:
-    """Return whether a change has signals or software that the driver of its stack waits for."""
-    if not isinstance(change, PublicChange) or not change.stack_id:
-        return False
-    return any(isinstance(record, _FOR_DRIVERS) for record in change.puts) or any(
-        key.kind in _FOR_DRIVERS for key in change.drops
-    )
+def notification_of(change: Change) -> TurnNotification:
+    """Return the stacks that a change concerns."""
+    asked: dict[str, None] = {}
+    ended = []
+    concerns_driver = False
+    for record in change.puts:
+        if isinstance(record, Operation):
+            if record.status is OperationStatus.WAITING:
+                asked[record.stack_id] = None
+        elif isinstance(record, Stack):
+            if record.parent_id is not None and record.status is not Status.IN_PROGRESS:
+                ended.append((record.parent_id, record.id))
+        elif isinstance(record, _FOR_DRIVERS):
+            concerns_driver = True
+    for key in change.drops:
+        concerns_driver = concerns_driver or key.kind in _FOR_DRIVERS
+    # The driver itself knows its own changes.
+    if concerns_driver and isinstance(change, PublicChange) and change.stack_id:
+        asked[change.stack_id] = None
+    return TurnNotification(tuple(asked), tuple(ended))
+
+
+def ends_of(change: Change) -> dict[str, tuple[OperationStatus, str]]:
+    """Return the final status and the reason of each operation that a change ends, by id."""
+    return {
+        operation.id: (operation.status, operation.reason)
+        for operation in records_of(change, Operation)
+        if operation.status.final
+    }
 
 
 class TurnQueue(Protocol):
