@@ -11,7 +11,7 @@ from stoker.kernel.diagnostics import Diagnostic, Diagnostics
 from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, in_tree
 
 
 def masking_of(*evaluations: Evaluation) -> Masking:
@@ -29,11 +29,10 @@ def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
 
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
     """Yield the values of all hidden parameters, including nested stacks."""
-    for name, parameter in evaluation.resolved.declarations.items():
-        if parameter.hidden and name in evaluation.parameters:
-            yield evaluation.parameters[name]
-    for child in evaluation.children.values():
-        yield from hidden_values(child)
+    for each in in_tree(evaluation):
+        for name, parameter in each.resolved.declarations.items():
+            if parameter.hidden and name in each.parameters:
+                yield each.parameters[name]
 
 
 def findings_of(evaluation: Evaluation) -> Diagnostics:

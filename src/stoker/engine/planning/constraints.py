@@ -21,7 +21,7 @@ from stoker.engine.planning.presence import Presence
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.template.definition import CustomCheck
-from stoker.template.evaluate.evaluation import Evaluation, in_nested
+from stoker.template.evaluate.evaluation import Evaluation, in_nested, in_tree
 
 _PARAMETERS = ("parameters", "Parameters")  # the section in HOT and in CloudFormation templates
 _MOST_NESTED = 1_000  # distinct values of nested stacks that a request checks
@@ -99,12 +99,12 @@ def nested_checks(evaluation: Evaluation) -> list[CustomCheck]:
 
 def _names_in(evaluation: Evaluation) -> Iterator[str]:
     """Yield the names that a tree gives to objects."""
-    for analysis in evaluation.analyses.values():
-        name = None if analysis.definition is None else analysis.definition.properties.get("name")
-        if isinstance(name, str):
-            yield name
-    for child in evaluation.children.values():
-        yield from _names_in(child)
+    for each in in_tree(evaluation):
+        for analysis in each.analyses.values():
+            definition = analysis.definition
+            name = None if definition is None else definition.properties.get("name")
+            if isinstance(name, str):
+                yield name
 
 
 def _below(

@@ -7,16 +7,16 @@ nested stack is created or changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from stoker.engine.model.interfaces import Policy
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
+from stoker.kernel.diagnostics import DiagnosticError, Severity
 from stoker.kernel.errors import ForbiddenError
 from stoker.kernel.values import replace
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, in_tree
 from stoker.template.evaluate.validation import undeployable
 
 OWNER = "owner"  # member of a stack's credentials: facts about its owner for the policy
@@ -53,24 +53,16 @@ def require_types(policy: Policy, caller: Caller, evaluation: Evaluation) -> Non
     Raises ForbiddenError for a type that the policy forbids, DiagnosticError for one that cannot be
     deployed.
     """
-    if found := [*_undeployable(evaluation)]:
+    names, found = set(), []
+    for each in in_tree(evaluation):
+        for name, type_ in each.types.items():
+            names.add(type_.type_name)
+            if type_.undeployable:
+                diagnostic = undeployable(each.template, name, type_)
+                error = replace(diagnostic, severity=Severity.ERROR)
+                found.append(each.template.source.located(error))
+    if found:
         raise DiagnosticError(found)
-    for name in sorted(_types_in(evaluation)):
+    for name in sorted(names):
         if not policy.allows(f"resource_types:{name}", caller):
             raise ForbiddenError(f"You are not authorized to use {name}. The policy forbids it")
-
-
-def _types_in(evaluation: Evaluation) -> set[str]:
-    """Return the names of the types of all resources, nested ones included."""
-    found = {type_.type_name for type_ in evaluation.types.values()}
-    return found.union(*(_types_in(child) for child in evaluation.children.values()))
-
-
-def _undeployable(evaluation: Evaluation) -> Iterator[Diagnostic]:
-    template = evaluation.template
-    for name, type_ in evaluation.types.items():
-        if type_.undeployable:
-            found = replace(undeployable(template, name, type_), severity=Severity.ERROR)
-            yield template.source.located(found)
-    for child in evaluation.children.values():
-        yield from _undeployable(child)

@@ -283,6 +283,13 @@ class Evaluation:
         return frozenset(self.resolved.missing).union(*nested)
 
 
+def in_tree(evaluation: Evaluation) -> Iterator[Evaluation]:
+    """Yield an evaluation, and those of all nested stacks that are known in advance."""
+    yield evaluation
+    for child in evaluation.children.values():
+        yield from in_tree(child)
+
+
 def in_nested(
     evaluation: Evaluation, name: str, found: Iterable[Diagnostic]
 ) -> Iterator[Diagnostic]:

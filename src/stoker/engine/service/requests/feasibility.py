@@ -36,7 +36,7 @@ from stoker.engine.service.stack_access.availability import require_services
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.template.definition import CustomCheck
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, in_tree
 from stoker.template.evaluate.nested_stacks import with_places
 
 
@@ -99,13 +99,8 @@ async def _shown(
 
 def _pending(evaluation: Evaluation, present: Presence) -> _Pending:
     return _Pending(
-        _resources_in(evaluation),
+        sum(len(each.names) for each in in_tree(evaluation)),
         nested_checks(evaluation),
         needed_extensions(evaluation, present),
         searchable(evaluation, present),
     )
-
-
-def _resources_in(evaluation: Evaluation) -> int:
-    """Return the number of resources, including known nested ones."""
-    return len(evaluation.names) + sum(map(_resources_in, evaluation.children.values()))

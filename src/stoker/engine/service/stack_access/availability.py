@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Stack
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.errors import TYPE_UNAVAILABLE
 from stoker.schema.resource_type import ResourceType
-from stoker.template.document import Template
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, in_tree
 
 # Services of every cloud, which need no look-up.
 _EVERYWHERE = frozenset({"compute", "identity", "image", "network"})
@@ -42,22 +41,17 @@ async def unavailable(
 
 async def require_services(ports: Ports, stack: Stack, evaluation: Evaluation) -> None:
     """Raise DiagnosticError for resources, also nested ones, whose service the cloud lacks."""
-    used = [*_used(evaluation)]
-    reasons = await unavailable(ports, stack, [type_ for _, _, type_ in used])
+    tree = [*in_tree(evaluation)]
+    used = [type_ for each in tree for type_ in each.types.values()]
+    reasons = await unavailable(ports, stack, used)
+    if not reasons:
+        return
     found = []
-    for template, name, type_ in used:
-        if type_.type_name in reasons:
-            path = (*template.resources[name].path, template.version.dialect.type)
-            diagnostic = Diagnostic(
-                "unavailable-type", reasons[type_.type_name], path, error_type=TYPE_UNAVAILABLE
-            )
-            found.append(template.source.located(diagnostic))
-    if found:
-        raise DiagnosticError(found)
-
-
-def _used(evaluation: Evaluation) -> Iterator[tuple[Template, str, ResourceType]]:
-    for name, type_ in evaluation.types.items():
-        yield evaluation.template, name, type_
-    for child in evaluation.children.values():
-        yield from _used(child)
+    for each in tree:
+        template = each.template
+        for name, type_ in each.types.items():
+            if (reason := reasons.get(type_.type_name)) is not None:
+                path = (*template.resources[name].path, template.version.dialect.type)
+                error = Diagnostic("unavailable-type", reason, path, error_type=TYPE_UNAVAILABLE)
+                found.append(template.source.located(error))
+    raise DiagnosticError(found)
