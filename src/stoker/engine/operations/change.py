@@ -71,13 +71,14 @@ class StackChange(PlannedOperation):
                     self._imported = await prepare_objects(
                         self._session, self.operation, self._desired, ask
                     )
-            await self._plan([row for row in before if row.name in moves], bool(is_planned))
+            await self._plan(before, moves, bool(is_planned))
         except BaseException:
             # Moves and imports are committed with the plan.
             self._imported.undo(self._session)
             self._session.restore(before)
             raise
-        self._note_changes(before, moves)
+        if before or self._imported.rows:
+            self._note_changes(before, moves)
 
     def _required_moves(self) -> Mapping[str, str]:
         """Return the new names of rows, by present name. Raises DiagnosticError."""
@@ -99,10 +100,12 @@ class StackChange(PlannedOperation):
         self._changed = (*moved, *imported)
         self._changes = tuple(session.transitions.event_of(row) for row in (*shown, *imported))
 
-    async def _plan(self, moved: Sequence[Resource], is_planned: bool) -> None:
+    async def _plan(
+        self, before: Sequence[Resource], moves: Mapping[str, str], is_planned: bool
+    ) -> None:
         """Read the live objects, and plan unless an earlier engine has planned already.
 
-        ``moved`` are the rows that are moved, as they were.
+        ``before`` are the rows that ``moves`` change, as they were.
         """
         with patient(self._session) as ask:
             self._observed = await observe(
@@ -114,6 +117,7 @@ class StackChange(PlannedOperation):
                 lambda: planner.plan(self._desired)
             )
             if self.operation.is_bound:
+                moved = [row for row in before if row.name in moves]
                 await self._require_allowed(self._planned, moved)
             await self._require_accepted(planner)
 

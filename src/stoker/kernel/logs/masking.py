@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -22,12 +22,7 @@ class Masking:
 
     def __init__(self, values: Iterable[Any] = ()) -> None:
         texts = {text for value in values for text in _texts(value) if len(text) >= _SHORTEST}
-        forms = {form for text in texts for form in (text, json.dumps(text)[1:-1], quote(text))}
-        patterns = [
-            re.escape(form) if len(form) >= _WORDS else rf"(?<!\w){re.escape(form)}(?!\w)"
-            for form in sorted(forms, key=len, reverse=True)
-        ]
-        self._pattern = re.compile("|".join(patterns)) if patterns else None
+        self._pattern = _pattern_of(texts) if texts else None
 
     def __bool__(self) -> bool:
         return self._pattern is not None
@@ -41,6 +36,16 @@ class Masking:
         if self._pattern is None:
             return value
         return replaced(value, lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf)
+
+
+def _pattern_of(texts: Collection[str]) -> re.Pattern[str]:
+    """Return a pattern for texts in all their forms, the longest first."""
+    forms = {form for text in texts for form in (text, json.dumps(text)[1:-1], quote(text))}
+    patterns = [
+        re.escape(form) if len(form) >= _WORDS else rf"(?<!\w){re.escape(form)}(?!\w)"
+        for form in sorted(forms, key=len, reverse=True)
+    ]
+    return re.compile("|".join(patterns))
 
 
 def _texts(value: Any) -> Iterable[str]:

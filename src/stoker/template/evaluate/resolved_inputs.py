@@ -147,7 +147,10 @@ class ResolvedInputs:
 
     def section_diagnostics(self) -> list[Diagnostic]:
         """Return diagnostics about the parameter groups, the conditions section and the rules."""
+        template = self._template
+        if template.parameter_groups is None and not template.rules and not template.conditions:
+            return []
         found = parameter_findings(
-            self._template, self._declared_names, self.declarations, self._conditions
+            template, self._declared_names, self.declarations, self._conditions
         )
         return [*found, *self.conditions.check()]

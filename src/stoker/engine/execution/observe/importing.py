@@ -104,10 +104,12 @@ async def prepare_objects(
     assert isinstance(request, ChangeRequest)
     if operation.action not in (Action.CREATE, Action.UPDATE):
         return NOTHING_IMPORTED
-    require_releasable(Releases(request.keep_objects), desired, session.current)
-    if request.releases_imports:  # it is part of a rollback
-        return NOTHING_IMPORTED
+    if request.keep_objects:
+        require_releasable(Releases(request.keep_objects), desired, session.current)
     requested, changes = request.import_objects, request.change_imported
+    is_rollback = request.releases_imports
+    if is_rollback or not (requested or desired.imports):
+        return NOTHING_IMPORTED
     imported = await add_imports(session, desired, ask, requested, changes=changes)
     try:
         for row in imported.rows:

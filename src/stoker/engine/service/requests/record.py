@@ -17,7 +17,6 @@ from typing import Any
 from stoker.engine.model.interfaces import Ports, PublicChange, StoreError, TransactionReader
 from stoker.engine.model.records import Stack
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.storage.changes import records_of
 from stoker.engine.planning.permissions import OWNER, owner_facts
 from stoker.kernel.errors import UnavailableError
 from stoker.kernel.values import replace
@@ -35,16 +34,20 @@ async def record_new_stack(ports: Ports, caller: Caller, change: PublicChange) -
     Raises the errors of the change's guards, and UnavailableError if the user's trusts are revoked
     on every attempt.
     """
-    stacks = records_of(change, Stack)
-    roots = {stack.id for stack in stacks if stack.parent_id is None}
-    # By identity: those of an existing tree act as that does.
-    new = {id(stack): stack for stack in stacks if (stack.root_id or stack.id) in roots}
+    roots = {
+        record.id
+        for record in change.puts
+        if isinstance(record, Stack) and record.parent_id is None
+    }
     for _ in range(_ATTEMPTS):
         credentials = await ports.deferred.grant(caller)
         stored = {**credentials, OWNER: owner_facts(caller)}
         check = partial(_require_credentials, credentials=credentials)
         puts = [
-            replace(new[id(record)], credentials=stored) if id(record) in new else record
+            replace(record, credentials=stored)
+            # Nested stacks of an existing tree act as that does.
+            if isinstance(record, Stack) and (record.root_id or record.id) in roots
+            else record
             for record in change.puts
         ]
         attempt = replace(change, puts=puts, guards=(*change.guards, check))

@@ -31,7 +31,8 @@ def require_shared(
     that is no longer exported while others import it. Raises ActionInProgressError if an imported
     value has changed since the input was evaluated.
     """
-    if stack.parent_id is not None or not (names or stack_input.imports or _may_export(stack)):
+    may_export = stack.good_input_id is not None
+    if stack.parent_id is not None or not (names or stack_input.imports or may_export):
         return
     known = inside.exports(stack.project_id)
     for name in sorted(names):
@@ -45,10 +46,6 @@ def require_shared(
     for name, value in stack_input.imports.items():
         if name not in known or known[name].value != value:
             raise ActionInProgressError(f"the export {name} has changed in the meantime; try again")
-
-
-def _may_export(stack: Stack) -> bool:
-    return stack.good_input_id is not None
 
 
 def require_not_imported(inside: TransactionReader, stack: Stack) -> None:
