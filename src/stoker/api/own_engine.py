@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from stoker.api.ports import EngineView
 from stoker.kernel.clock import Clock
-from stoker.kernel.ids import Ids
+from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 
 
 class OwnEngine:
     """Returns the engine of the same process, which is up whenever this is called."""
 
-    def __init__(self, clock: Clock, ids: Ids, host: str) -> None:
+    def __init__(self, clock: Clock, ids: RandomIds, host: str) -> None:
         self._clock = clock
         now = clock.now()
         self._view = EngineView(

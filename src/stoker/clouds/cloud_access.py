@@ -22,16 +22,12 @@ class HasCredentials(Protocol):
     """A stack, as far as this package needs it."""
 
     @property
-    def credentials(self) -> Mapping[str, Any]:
-        """Return a trust, a user's password, or the token of the current request."""
-
-
-class InProject(HasCredentials, Protocol):
-    """A stack with its project."""
-
-    @property
     def project_id(self) -> str:
         """Return the id of the project."""
+
+    @property
+    def credentials(self) -> Mapping[str, Any]:
+        """Return a trust, a user's password, or the token of the current request."""
 
 
 class CloudAccess:
@@ -85,7 +81,7 @@ class CloudAccess:
         """Return the quotas that a use of resources counts against, as far as services answer."""
         return quotas_for(self.connection(stack), self._lookups, use)
 
-    def inventory(self, stack: InProject) -> Sequence[ExistingObject]:
+    def inventory(self, stack: HasCredentials) -> Sequence[ExistingObject]:
         """Return the objects of the project that can be imported, those first that others need."""
         return inventory(self.connection(stack), stack.project_id)
 

@@ -3,7 +3,6 @@
 import os
 import random
 from collections import deque
-from typing import Protocol
 
 TOKEN_LENGTH = 12
 # The letter for each byte.
@@ -11,16 +10,6 @@ _BASE_32 = bytes(b"abcdefghijklmnopqrstuvwxyz234567"[byte & 31] for byte in rang
 _VARIANT = {digit: "89ab"[int(digit, 16) & 3] for digit in "0123456789abcdef"}
 # Bytes of an id at most, and the number of such pieces that are drawn together.
 _PIECE, _AT_ONCE = 16, 256
-
-
-class Ids(Protocol):
-    """A source of ids."""
-
-    def uuid(self) -> str:
-        """Return a new id of a stack, resource or event: a UUID in its usual notation."""
-
-    def token(self) -> str:
-        """Return an intent token: 12 characters of base 32, part of physical names."""
 
 
 _drawn: deque[bytes] = deque()
@@ -47,11 +36,14 @@ class RandomIds:
         self._bytes = source.randbytes if source else _system_bytes
 
     def uuid(self) -> str:
-        """Return a random UUID (version 4). Built here because :mod:`uuid` is slow."""
+        """Return a random UUID (version 4): the id of a stack, resource or event.
+
+        Built here because :mod:`uuid` is slow.
+        """
         text = self._bytes(16).hex()
         variant = _VARIANT[text[16]]
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{variant}{text[17:20]}-{text[20:]}"
 
     def token(self) -> str:
-        """Return twelve random characters of ``a-z2-7``."""
+        """Return an intent token, a part of physical names: 12 characters of ``a-z2-7``."""
         return self._bytes(TOKEN_LENGTH).translate(_BASE_32).decode("ascii")

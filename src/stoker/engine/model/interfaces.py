@@ -39,7 +39,7 @@ from stoker.engine.model.storage.store import StoreError as StoreError
 from stoker.engine.model.storage.store import is_passing as is_passing
 from stoker.engine.model.storage.transaction import TransactionReader as TransactionReader
 from stoker.kernel.clock import Clock
-from stoker.kernel.ids import Ids
+from stoker.kernel.ids import RandomIds
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.template.definition import TypeRegistry
 from stoker.template.environment.environment import EMPTY, Environment
@@ -114,7 +114,7 @@ class Ports(Struct, frozen=True):
     deferred: DeferredAuth
     signallers: SignalCredentialsFactory
     clock: Clock
-    ids: Ids
+    ids: RandomIds
     limits: Limits = field(default_factory=Limits)
     policy: Policy = field(default_factory=NoPolicy)
     fetch_template: FetchTemplate = fetch_nothing

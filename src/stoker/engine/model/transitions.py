@@ -13,7 +13,7 @@ from typing import Any
 
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status
 from stoker.kernel.clock import Clock
-from stoker.kernel.ids import Ids
+from stoker.kernel.ids import RandomIds
 from stoker.kernel.values import replace
 
 _STARTS = {
@@ -58,7 +58,7 @@ def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
 class Transitions:
     """Creates transitions with ids and times from the given sources."""
 
-    def __init__(self, clock: Clock, ids: Ids) -> None:
+    def __init__(self, clock: Clock, ids: RandomIds) -> None:
         self._clock = clock
         self._ids = ids
 
