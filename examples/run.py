@@ -91,6 +91,7 @@ To explore (with KEEP=1, while the service runs):
   export STOKER_DATA_DIR={DATA_DIR}
   stoker status {name}
   stoker logs {name}
+  stoker open {name}
   . {DATA_DIR}/openrc
   openstack stack resource list {name}
   openstack stack event list {name}

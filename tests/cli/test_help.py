@@ -32,7 +32,7 @@ def test_every_command_teaches_by_examples(name: str) -> None:
 
 # Commands whose output is a text for another program, or only says that something is done.
 WITHOUT_JSON = {
-    "serve", "api", "engine", "stop", "logs", "ssh", "exec", "completion", "config sample",
+    "serve", "api", "engine", "stop", "logs", "open", "ssh", "exec", "completion", "config sample",
     "policy sample", "db backup", "db rotate-key", "db forget-keys", "snapshot delete",
 }  # fmt: skip
 

@@ -28,6 +28,7 @@ COMMANDS: Mapping[str, str] = {
     "drift": "Show what others have changed of a stack's objects, and repair it.",
     "cancel": "Stop the create or update of a stack.",
     "list": "List the stacks of the project.",
+    "open": "Open the console in a browser, signed in.",
     "status": "Show the service and its stacks, or one stack.",
     "output": "Print the outputs of a stack, or one for a script.",
     "events": "Print the events of a stack, also as they happen.",

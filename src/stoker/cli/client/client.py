@@ -140,6 +140,22 @@ class Client:
             raise _refusal(response)
         return response
 
+    def console_url(self) -> str:
+        """Return the address of the console, with a ticket for this user.
+
+        It signs in once, within a minute. Raise :class:`CommandError`.
+        """
+        if not self._token:
+            self._login()
+        base = self._endpoint("orchestration").partition("/v1")[0] + "/console/"
+        headers = {"X-Auth-Token": self._token, "X-Stoker-Console": "1"}
+        response = self._request("POST", f"{base}tickets", headers=headers)
+        if response.status_code == httpx.codes.NOT_FOUND:
+            raise CommandError(f"there is no console at {base}; [console] enabled may be false")
+        if response.is_error:
+            raise _refusal(response)
+        return parsed(lambda answer: str(answer["url"]), _json(response))
+
     def lines(
         self, service: str, path: str, query: Mapping[str, Any], silence: float
     ) -> Iterator[str]:
