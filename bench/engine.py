@@ -74,6 +74,9 @@ class NoCloud:
     def inventory(self, stack: Stack) -> Sequence[Any]:
         return []
 
+    def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[Any]:
+        return []
+
     def known_faults(self, stack: Stack, checks: Sequence[Any]) -> Sequence[str | None]:
         return [None] * len(checks)
 

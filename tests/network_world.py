@@ -50,6 +50,9 @@ class Clouds:
     def inventory(self, _stack: Any) -> Sequence[Any]:
         return []
 
+    def choices(self, _stack: Any, _constraint: str, _most: int) -> Sequence[Any]:
+        return []
+
     known_faults = check
     lacking = check
 

@@ -179,6 +179,7 @@ ROWS: tuple[Row, ...] = (
     _r("GET", "/template_versions/{version}/functions", 200, "template_functions"),
     _r("POST", "/validate", 200, "Description Parameters Environment", {"template": TEMPLATE}),
     _r("GET", "/existing_template", 200, "template"),
+    _r("GET", "/constraint_choices/{constraint}", 200, "choices", own=True),
     _r("POST", "/stack_refactors/preview", 200, "refactor", RENAME, _refactorable, own=True),
     _r("POST", "/stack_refactors", 200, "refactor", RENAME, _refactorable, own=True),
     _r("GET", "/build_info", 200, "api engine"),

@@ -140,6 +140,7 @@ def name_all(scene: Scene) -> None:
         "output_key": "o",
         "type_name": "OS::Heat::RandomString",
         "version": VERSION,
+        "constraint": "nova.flavor",
         "server_id": "some-server",
     }
     events = scene.member.ask("GET", f"{path}/resources/handle/events").json()["events"]

@@ -31,7 +31,7 @@ from stoker.kernel.ids import RandomIds
 from stoker.kernel.load import Load
 from stoker.messaging.sender import Sender
 from stoker.schema.constraints import CustomCheck
-from stoker.schema.inventory import ExistingObject
+from stoker.schema.inventory import ExistingObject, NamedObject
 from stoker.schema.properties import NameLookup
 from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.store.schema import tables
@@ -189,6 +189,9 @@ class Clouds:
         return []
 
     def inventory(self, stack: Stack) -> Sequence[ExistingObject]:
+        return []
+
+    def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[NamedObject]:
         return []
 
     def lacking(

@@ -227,6 +227,7 @@ export const en = {
   "launch.default": "Default: {value}",
   "launch.required": "required",
   "launch.unchanged": "unchanged",
+  "launch.options": "Options",
   "launch.rollback": "Roll back if it fails",
   "launch.timeout": "Timeout in minutes",
   "launch.tags": "Tags, separated by commas",

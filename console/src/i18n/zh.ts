@@ -221,6 +221,7 @@ export const zh: Record<keyof typeof en, string> = {
   "launch.default": "默认值：{value}",
   "launch.required": "必填",
   "launch.unchanged": "不变",
+  "launch.options": "选项",
   "launch.rollback": "失败时回滚",
   "launch.timeout": "超时（分钟）",
   "launch.tags": "标签，以逗号分隔",

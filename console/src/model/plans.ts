@@ -56,11 +56,10 @@ export function addedIn(tree: PreviewedTree, imports: Record<string, string[]> =
   const walk = (nodes: PreviewedTree, within: string[]): void => {
     for (const node of nodes) {
       if (Array.isArray(node)) {
-        walk(node, within);
+        walk(node, [...within, ...parentOf(node)]);
         continue;
       }
-      const parent = node.parent_resource ? [...within, node.parent_resource] : within;
-      const path = [...parent, node.resource_name];
+      const path = [...within, node.resource_name];
       const imported = imports[path.join("/")] ? path.join("/") : null;
       found.push({
         kind: "added",
@@ -71,6 +70,12 @@ export function addedIn(tree: PreviewedTree, imports: Record<string, string[]> =
   };
   walk(tree, []);
   return found;
+}
+
+/** Return the resource that the members of a nested list belong to. */
+function parentOf(nodes: PreviewedTree): string[] {
+  const member = nodes.find((each) => !Array.isArray(each));
+  return member && !Array.isArray(member) && member.parent_resource ? [member.parent_resource] : [];
 }
 
 /** Return how many changes there are of each kind. */

@@ -22,6 +22,20 @@ export function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value, null, 2);
 }
 
+/** Return a value without what is null, at any depth. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).flatMap(([name, each]) => {
+    const cleaned = withoutNulls(each);
+    return cleaned === null || (isEmpty(cleaned) && !isEmpty(each)) ? [] : [[name, cleaned] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Object.keys(value).length === 0;
+
 /** Return a duration in milliseconds as people say it. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, ms / 1000);

@@ -196,7 +196,7 @@ function LaunchForm({ current }: { current: Current | null }): JSX.Element {
               />
             )}
             <details class="options">
-              <summary>{t("stack.actions")}…</summary>
+              <summary>{t("launch.options")}</summary>
               <label class="check">
                 <input
                   type="checkbox"

@@ -8,7 +8,7 @@ import type { DriftedResource, EventRow, ResourceRow, Why } from "../api/types";
 import { type Key, t } from "../i18n";
 import { useRead } from "../model/hooks";
 import type { LiveStack } from "../model/live";
-import { shortened, textOf, visible } from "../model/text";
+import { shortened, textOf, visible, withoutNulls } from "../model/text";
 import type { Resource } from "../model/tree";
 import { setQuery } from "../router";
 import { A, Copy, Empty, Failure, Loading, Status, Text, Time, Value } from "../widgets/basics";
@@ -295,7 +295,7 @@ function PropertiesTab({ live, resource }: TabProps): JSX.Element {
   const [isCompared, setCompared] = useState(false);
   if (read.error) return <Failure error={read.error} retry={read.reload} />;
   if (!read.value) return <Loading />;
-  const given = Object.entries(read.value).filter(([, value]) => value !== null);
+  const given = Object.entries(withoutNulls(read.value) as Record<string, unknown>);
   return (
     <>
       {isCompared ? (

@@ -28,7 +28,11 @@ export function Resources({ live }: ViewProps): JSX.Element {
       ),
     },
     { title: t("resources.type"), width: "minmax(8rem, 2fr)", cell: (row) => visible(row.type) },
-    { title: t("stacks.status"), width: "minmax(9rem, 1.5fr)", cell: (row) => <Status value={row.status} /> },
+    {
+      title: t("stacks.status"),
+      width: "minmax(11rem, 1.5fr)",
+      cell: (row) => <Status value={row.status} />,
+    },
     {
       title: t("resources.id"),
       width: "minmax(8rem, 2fr)",

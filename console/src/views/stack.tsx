@@ -75,7 +75,7 @@ export function StackPage({ name, id, view }: { name: string; id: string; view: 
           </>
         )}
       </header>
-      {stack?.stack_status.endsWith("FAILED") && (
+      {stack?.stack_status.endsWith("FAILED") && !live.why.value?.causes.length && (
         <p class="reason">
           <Text value={stack.stack_status_reason} most={600} />
         </p>

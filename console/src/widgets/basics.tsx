@@ -87,7 +87,9 @@ export function Copy({ value }: { value: string }): JSX.Element {
       aria-label={isCopied ? t("app.copied") : `${t("app.copy")} ${shortened(value, 60)}`}
       onClick={() => navigator.clipboard.writeText(value).then(() => setCopied(true))}
     >
-      {isCopied ? "✓" : "⧉"}
+      <svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true">
+        {isCopied ? <path d="M3 8.5l3.2 3.2L13 5" /> : <path d="M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z" />}
+      </svg>
     </button>
   );
 }

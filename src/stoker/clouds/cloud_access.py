@@ -9,11 +9,13 @@ from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
 from stoker.clouds.faults import is_cloud_fault
 from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.inventory import inventory
+from stoker.clouds.objects.kinds import KINDS, finder_of
 from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.objects.quotas import quotas_for
 from stoker.clouds.sessions import Sessions
+from stoker.kernel.errors import NotFoundError
 from stoker.schema.constraints import CustomCheck
-from stoker.schema.inventory import ExistingObject
+from stoker.schema.inventory import ExistingObject, NamedObject
 from stoker.schema.properties import NameLookup
 from stoker.schema.quotas import Quota, QuotaKeys
 
@@ -84,6 +86,22 @@ class CloudAccess:
     def inventory(self, stack: HasCredentials) -> Sequence[ExistingObject]:
         """Return the objects of the project that can be imported, those first that others need."""
         return inventory(self.connection(stack), stack.project_id)
+
+    def choices(self, stack: HasCredentials, constraint: str, most: int) -> Sequence[NamedObject]:
+        """Return up to ``most`` objects that a custom constraint accepts, by name.
+
+        Raises NotFoundError for a constraint without a list.
+        """
+        finder = finder_of(constraint)
+        collection = KINDS.get((finder.service, finder.kind))
+        if collection is None:
+            raise NotFoundError(f"there is no list of objects for the constraint {constraint[:80]}")
+        found = collection.select(self.connection(stack))
+        named = [
+            NamedObject(str(each[collection.id_field]), str(each.get(collection.name_field) or ""))
+            for each in found
+        ]
+        return sorted(named, key=lambda each: (each.name or each.id, each.id))[:most]
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:

@@ -8,6 +8,13 @@ from typing import Any
 from msgspec import Struct
 
 
+class NamedObject(Struct, frozen=True):
+    """An existing object, as the value of a parameter names it."""
+
+    id: str
+    name: str
+
+
 class ExistingObject(Struct, frozen=True):
     """An object that was made outside of any stack, or by one.
 

@@ -30,6 +30,7 @@ _VARIABLES = {
     "output_key": "Name of an output.",
     "snapshot_id": "Id of a snapshot.",
     "type_name": "Name of a resource type.",
+    "constraint": "A custom constraint, such as nova.flavor.",
     "version": "A template version, such as heat_template_version.2021-04-16.",
     "config_id": "Id of a software config.",
     "deployment_id": "Id of a software deployment.",

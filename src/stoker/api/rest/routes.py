@@ -396,6 +396,13 @@ ROUTES: tuple[Operation, ...] = (
         templates.ExistingTemplate,
         query=templates.EXISTING_QUERY,
     ),
+    Operation(
+        "GET",
+        "/constraint_choices/{constraint}",
+        templates.list_choices,
+        "stacks:list_choices",
+        templates.ChoiceList,
+    ),
     *_TYPES,
     Operation(
         "GET",

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from stoker.engine.model.records import Stack
 from stoker.kernel.errors import ValidationError
 from stoker.kernel.load import Load
-from stoker.schema.inventory import ExistingObject
+from stoker.schema.inventory import ExistingObject, NamedObject
 from stoker.schema.quotas import Quota, QuotaKeys
 from stoker.schema.resource_type import SignalCredentials
 from stoker.template.definition import CustomCheck, NameLookup
@@ -67,6 +67,12 @@ class Clouds(Protocol):
 
     def inventory(self, stack: Stack) -> Sequence[ExistingObject]:
         """Return the objects of the project that can be imported, those first that others need."""
+
+    def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[NamedObject]:
+        """Return up to ``most`` objects that a custom constraint accepts, by name.
+
+        Raises :class:`stoker.kernel.errors.NotFoundError` for a constraint without a list.
+        """
 
 
 class Faults(Protocol):

@@ -43,6 +43,19 @@ class ExistingTemplate(TypedDict):
     template: Mapping[str, Any]
 
 
+class Choice(TypedDict):
+    """An object of the cloud."""
+
+    id: str
+    name: str
+
+
+class ChoiceList(TypedDict):
+    """Objects of the cloud that a parameter may name."""
+
+    choices: list[Choice]
+
+
 class TemplateVersion(TypedDict):
     """A version of the template language."""
 
@@ -83,6 +96,13 @@ async def of_existing(call: Call) -> Response:
         raise bad_request(f"A template starts from at most {_MOST_ROOTS} objects.")
     found = await call.service.descriptions.of_existing(call.caller, roots)
     answer: ExistingTemplate = {"template": found}
+    return await document_response(answer)
+
+
+async def list_choices(call: Call) -> Response:
+    """List objects that a custom constraint accepts, by name. Not part of Heat's API."""
+    found = await call.service.descriptions.choices(call.caller, call.path["constraint"])
+    answer: ChoiceList = {"choices": [{"id": each.id, "name": each.name} for each in found]}
     return await document_response(answer)
 
 

@@ -13,12 +13,14 @@ from stoker.engine.service.requests.evaluate import evaluated, new_stack
 from stoker.engine.service.stack_access.availability import unavailable
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Severity
 from stoker.schema.helpers import ComputationError
+from stoker.schema.inventory import NamedObject
 from stoker.schema.resource_type import why_not_importable
 from stoker.template.describe.description import describe_template
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.validation import as_template_diagnostics
 
 _MATCHING_SECONDS = 0.5
+_MOST_CHOICES = 500
 
 
 class Descriptions:
@@ -57,6 +59,18 @@ class Descriptions:
     async def of_existing(self, caller: Caller, roots: Sequence[str]) -> Mapping[str, Any]:
         """Return a template of existing objects; see :class:`Generation`."""
         return await Generation(self._ports).template(caller, roots)
+
+    async def choices(self, caller: Caller, constraint: str) -> Sequence[NamedObject]:
+        """Return objects that a custom constraint accepts, by name.
+
+        Raises NotFoundError for a constraint without a list.
+        """
+        ports = self._ports
+        stack = new_stack(ports, caller, "choices", StackRequest())
+        service = constraint.partition(".")[0]
+        return await ports.workers.run(
+            service, lambda: ports.clouds.choices(stack, constraint, _MOST_CHOICES)
+        )
 
     async def _validated(
         self, caller: Caller, request: StackRequest
