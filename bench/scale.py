@@ -144,7 +144,7 @@ def work(here: Installation) -> Mapping[str, Work]:
     async def progress(n: int) -> None:
         begun = Operation(str(uuid4()), here.at(n), Action.UPDATE, now)
         await store.commit(PublicChange(begun.stack_id, puts=(begun,)))
-        taken = await store.take(begun.stack_id)
+        taken = await store.acquire(begun.stack_id)
         assert taken is not None
         stack = taken.stack
         rows = await store.resources(stack.id)

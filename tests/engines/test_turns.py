@@ -116,7 +116,7 @@ def test_stack_released_by_another_engine_is_driven_on() -> None:
         await asyncio.sleep(0.5)
         assert crew.queue.doing
         # as by one that was frozen before it acquired the stack, and ends after that
-        await crew.api.ports.store.take(made.id)
+        await crew.api.ports.store.acquire(made.id)
         await asyncio.wait_for(crew.api.idle(), 30)
         assert await status(crew) == "CREATE_COMPLETE"
         assert len(crew.world.cloud.made) == 2

@@ -77,13 +77,13 @@ def test_drivers_use_request_id_of_their_operations_only() -> None:
 
     async def story(lab: Lab) -> None:
         ports = lab.engine.ports
-        take = ports.store.take
+        acquire = ports.store.acquire
 
         async def noting(stack_id: str) -> object:
             seen.append(request_across())
-            return await take(stack_id)
+            return await acquire(stack_id)
 
-        ports.store.take = noting  # type: ignore[method-assign]
+        ports.store.acquire = noting  # type: ignore[method-assign]
         with request("req-a"):
             await lab.create(template({"a": thing()}))
         with request("req-b"):

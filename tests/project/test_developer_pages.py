@@ -155,11 +155,11 @@ def test_page_of_engines_has_limits_of_code() -> None:
         f"and {procrastinate.SPARE} of projects",
         f"for {procrastinate.PATIENCE} s, up to {procrastinate.MOST_PATIENCE:.0f} s in all",
         f"above {fair_share.TURNS:.0f} turns per second",
-        f"in one transaction | up to {group_commit.MOST}",
-        f"several projects write | up to {group_commit.SHARE}",
-        f"up to {group_commit.LITTLE} recent changes",
-        f"for {group_commit.LINGERS * 1000:.0f} ms",
-        f"after pausing for {group_commit.CREDIT} s",
+        f"in one transaction | up to {group_commit.MAX_CHANGES}",
+        f"several projects write | up to {group_commit.MAX_CHANGES_OF_PROJECT}",
+        f"up to {group_commit.LOW_VOLUME} recent changes",
+        f"for {group_commit.FOLLOWUP_WAIT_SECONDS * 1000:.0f} ms",
+        f"after pausing for {group_commit.PRIORITY_SECONDS} s",
     ):
         assert row in text
 

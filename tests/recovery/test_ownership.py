@@ -39,7 +39,7 @@ def test_stack_of_dead_engine_is_driven_again() -> None:
             CALLER, StackRequest(name="stack", template=wanted)
         )
         await lab.pass_time(5)
-        await lab.engine.ports.store.take(address.id)
+        await lab.engine.ports.store.acquire(address.id)
         await lab.engine.dispatch.idle()
         assert await lab.status() == "CREATE_COMPLETE"
 

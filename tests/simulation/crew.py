@@ -379,7 +379,7 @@ class Crew:
 
         def defer(_: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
             told = [notification_of(change) for change in changes]
-            lines: list[Line] = [(stack_id, None) for news in told for stack_id in news.asked]
+            lines: list[Line] = [(stack_id, None) for news in told for stack_id in news.due]
             lines += [pair for news in told for pair in news.ended]
             self._staged.append((engine, lines))
             if messages and engine is not None:

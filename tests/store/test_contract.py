@@ -241,7 +241,7 @@ async def test_stack_users_find_root_and_nested_stacks(stores: TwoProcesses) -> 
 async def test_each_acquire_gets_its_own_fencing_token(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
     taken = await asyncio.gather(
-        *(store.take(stack.id) for _ in range(25) for store in (stores.one, stores.other))
+        *(store.acquire(stack.id) for _ in range(25) for store in (stores.one, stores.other))
     )
     assert sorted(each.stack.fencing_token for each in taken) == list(range(1, 51))
 
@@ -255,7 +255,7 @@ async def test_new_stack_is_acquired_with_its_record(stores: TwoProcesses) -> No
     await stores.one.commit(
         OwnerChange(stack.id, stack.acquired.fencing_token, puts=(replace(stack, reason="driven"),))
     )
-    after = (await stores.other.take(stack.id)).stack
+    after = (await stores.other.acquire(stack.id)).stack
     # nothing has happened since it was acquired; if that continues, the operation is abandoned
     assert (after.reason, after.fencing_token, after.attempts) == ("driven", 2, 2)
 
@@ -273,7 +273,7 @@ async def begun(store: SqlStore, *operations: Operation) -> tuple[Stack, Input]:
 
 async def test_first_acquire_returns_the_whole_stack(stores: TwoProcesses) -> None:
     stack, given = await begun(stores.one)
-    first, second = await stores.one.take(stack.id), await stores.other.take(stack.id)
+    first, second = await stores.one.acquire(stack.id), await stores.other.acquire(stack.id)
     assert first.operation == (await stores.one.operations(stack.id))[0]
     assert first.input == await stores.one.input(given.id)
     assert (second.stack.fencing_token, second.operation, second.input) == (2, None, None)
@@ -282,7 +282,7 @@ async def test_first_acquire_returns_the_whole_stack(stores: TwoProcesses) -> No
 async def test_acquire_leaves_several_operations_to_be_read(stores: TwoProcesses) -> None:
     create, delete = (operation_on(stack_in("p"), each) for each in (Action.CREATE, Action.DELETE))
     stack, _ = await begun(stores.one, create, delete)
-    assert (await stores.one.take(stack.id)).operation is None
+    assert (await stores.one.acquire(stack.id)).operation is None
 
 
 async def test_unreadable_input_does_not_affect_other_acquires(
@@ -292,15 +292,15 @@ async def test_unreadable_input_does_not_affect_other_acquires(
     with stores.databases[0].begin() as connection:
         damage = sa.update(tables.inputs).where(tables.inputs.c.id == given.id)
         connection.execute(damage.values(parameters="not encrypted"))
-    one, other = await asyncio.gather(stores.one.take(damaged.id), stores.one.take(whole.id))
+    one, other = await asyncio.gather(stores.one.acquire(damaged.id), stores.one.acquire(whole.id))
     assert (one.stack.fencing_token, one.operation) == (1, None)
     assert other.operation is not None
 
 
 async def test_former_owner_writes_nothing(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    first = (await stores.one.take(stack.id)).stack
-    second = (await stores.other.take(stack.id)).stack
+    first = (await stores.one.acquire(stack.id)).stack
+    second = (await stores.other.acquire(stack.id)).stack
     late = replace(first, reason="late")
     with pytest.raises(FencedError):
         await stores.one.commit(OwnerChange(stack.id, first.fencing_token, puts=(late,)))
@@ -362,13 +362,13 @@ async def test_guard_sees_all_earlier_writes(stores: TwoProcesses) -> None:
 
 async def test_attempts_without_progress_are_counted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    counts = [(await stores.one.take(stack.id)).stack.attempts for _ in range(5)]
+    counts = [(await stores.one.acquire(stack.id)).stack.attempts for _ in range(5)]
     assert counts == [1, 2, 3, 3, 3]
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     await stores.one.count_attempt(taken)
-    assert (await stores.other.take(stack.id)).stack.attempts == 4
+    assert (await stores.other.acquire(stack.id)).stack.attempts == 4
     await stores.one.commit(PublicChange(stack.id, puts=(event_of(stack),)))
-    assert (await stores.one.take(stack.id)).stack.attempts == 1
+    assert (await stores.one.acquire(stack.id)).stack.attempts == 1
 
 
 async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -> None:
@@ -376,18 +376,18 @@ async def test_attempts_are_counted_per_driven_operation(stores: TwoProcesses) -
     request = MarkRequest("row", unhealthy=True, reason="broken")
     mark = replace(operation_on(stack), action=Action.SIGNAL, request=request)
     await stores.one.commit(PublicChange(stack.id, puts=(stack, mark)))
-    assert (await stores.one.take(stack.id)).stack.attempts == 1
+    assert (await stores.one.acquire(stack.id)).stack.attempts == 1
     # a mark comes before the change that is asked for meanwhile
     await stores.one.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
-    assert (await stores.one.take(stack.id)).stack.attempts == 2
+    assert (await stores.one.acquire(stack.id)).stack.attempts == 2
     done = replace(mark, status=OperationStatus.COMPLETE)
     await stores.one.commit(PublicChange(stack.id, puts=(done,)))
-    assert (await stores.one.take(stack.id)).stack.attempts == 1
+    assert (await stores.one.acquire(stack.id)).stack.attempts == 1
 
 
 async def test_force_failed_operation_has_ended_with_events(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     row = replace(resource_of(stack), action=Action.CREATE, status=Status.IN_PROGRESS)
     await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(row,)))
     await stores.other.give_up(stack.id, "no way", 9.0)
@@ -510,9 +510,9 @@ async def test_guard_refuses_change_of_software(stores: TwoProcesses) -> None:
 
 async def test_only_the_owner_writes_software_of_stack(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     config = config_in(stack.project_id)
-    await stores.other.take(stack.id)
+    await stores.other.acquire(stack.id)
     with pytest.raises(FencedError):
         await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(config,)))
     assert await stores.one.software_config(None, config.id) is None

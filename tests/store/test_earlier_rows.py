@@ -102,7 +102,7 @@ async def written(store: SqlStore) -> None:
         await store.commit(
             PublicChange(stack.id, puts=(stack, given, ended, open_, config, deployment, snapshot))
         )
-        token = (await store.take(stack.id)).stack.fencing_token
+        token = (await store.acquire(stack.id)).stack.fencing_token
         parts = (part_of(snapshot, "a"), part_of(snapshot, "a", "b"))
         write = OwnerChange(stack.id, token, puts=(*rows, *events, *parts))
         await store.commit(write)
@@ -196,7 +196,7 @@ def is_read_as_it_was(url: str, revision: str, today: tuple[Rows, dict[str, list
         assert len(read["events"]) == STACKS * EVENTS
         # and it is written to
         [stack, *_] = [each for each in read["stacks"] if each.deleted_at is None]
-        token = asyncio.run(reader.store.take(stack.id)).stack.fencing_token
+        token = asyncio.run(reader.store.acquire(stack.id)).stack.fencing_token
         asyncio.run(reader.store.commit(OwnerChange(stack.id, token, puts=(event_of(stack),))))
     finally:
         reader.close()

@@ -25,7 +25,7 @@ from stoker.kernel.values import replace
 from stoker.schema.watching import WatchState
 from stoker.store.sql.postgresql import SPACE, Lock
 from stoker.store.store import SqlStore
-from stoker.store.write.group_commit import LITTLE, SHARE
+from stoker.store.write.group_commit import LOW_VOLUME, MAX_CHANGES_OF_PROJECT
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ async def test_ended_stack_frees_its_quota_in_same_transaction(stores: TwoProces
     project = str(uuid4())
     old = stack_in(project, "old")
     await stores.one.commit(create(old))
-    token = (await stores.one.take(old.id)).stack.fencing_token
+    token = (await stores.one.acquire(old.id)).stack.fencing_token
     gone = OwnerChange(old.id, token, puts=(replace(old, deleted_at=9.0),))
     new = create(stack_in(project, "new"), at_most(project, 1))
     assert await together(stores, gone, new) == [None, None]
@@ -139,7 +139,7 @@ async def test_name_taken_in_same_transaction_is_refused(stores: TwoProcesses) -
 async def test_last_change_of_a_row_wins(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
-    token = (await stores.one.take(stack.id)).stack.fencing_token
+    token = (await stores.one.acquire(stack.id)).stack.fencing_token
     row = resource_of(stack)
     writes = [
         OwnerChange(
@@ -167,7 +167,7 @@ async def test_last_change_of_a_row_wins(stores: TwoProcesses) -> None:
 async def test_dropped_rows_take_their_dependents_along(stores: TwoProcesses) -> None:
     stack = stack_in(str(uuid4()))
     await stores.one.commit(create(stack))
-    token = (await stores.one.take(stack.id)).stack.fencing_token
+    token = (await stores.one.acquire(stack.id)).stack.fencing_token
     some = tuple(resource_of(stack, f"r{n}") for n in range(5))
     await stores.one.commit(OwnerChange(stack.id, token, puts=some))
     gone = tuple(row.id for row in some[:3])
@@ -240,7 +240,7 @@ async def test_commit_overtakes_writes_of_high_volume_project(stores: TwoProcess
     begun = [asyncio.create_task(of_project(stores, "many", change)) for change in many]
     begun.append(asyncio.create_task(of_project(stores, "few", few[1])))
     ended = [await done for done in asyncio.as_completed(begun)]
-    assert ended.index("few") <= SHARE
+    assert ended.index("few") <= MAX_CHANGES_OF_PROJECT
 
 
 class Contest:
@@ -275,7 +275,7 @@ class Contest:
                 await self.one(project_id, name)
             return written
 
-        others = [asyncio.create_task(count()) for _ in range(2 * LITTLE)]
+        others = [asyncio.create_task(count()) for _ in range(2 * LOW_VOLUME)]
         place = await asyncio.create_task(little())
         await asyncio.gather(*others)
         return place
@@ -298,7 +298,7 @@ class Contest:
                 written += 1
 
         others = asyncio.create_task(write())
-        await self.much(SHARE)
+        await self.much(MAX_CHANGES_OF_PROJECT)
         done.set()
         await others
         return written
@@ -308,18 +308,18 @@ async def test_low_volume_project_is_written_first(
     stores: TwoProcesses,
 ) -> None:
     contest = Contest(stores)
-    await contest.much(6 * LITTLE)
-    assert await contest.best_place() <= 2 * SHARE
+    await contest.much(6 * LOW_VOLUME)
+    assert await contest.best_place() <= 2 * MAX_CHANGES_OF_PROJECT
 
 
 async def test_many_low_volume_projects_do_not_starve_others(
     stores: TwoProcesses,
 ) -> None:
     contest = Contest(stores)
-    await contest.much(6 * LITTLE)
+    await contest.much(6 * LOW_VOLUME)
     assert await contest.crowd() < 100
-    await contest.much(6 * LITTLE)
-    assert await contest.best_place() <= 2 * SHARE
+    await contest.much(6 * LOW_VOLUME)
+    assert await contest.best_place() <= 2 * MAX_CHANGES_OF_PROJECT
 
 
 async def test_only_project_writes_all_in_one_transaction(stores: TwoProcesses) -> None:
@@ -340,7 +340,7 @@ async def test_concurrent_processes_never_share_fencing_tokens(
 
     async def take_all(store: SqlStore, stacks: Sequence[Stack]) -> None:
         for _ in range(10):
-            for taken in await asyncio.gather(*(store.take(stack.id) for stack in stacks)):
+            for taken in await asyncio.gather(*(store.acquire(stack.id) for stack in stacks)):
                 assert taken is not None
                 tokens[taken.stack.id].append(taken.stack.fencing_token)
 

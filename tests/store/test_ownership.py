@@ -35,14 +35,14 @@ async def store() -> SqlStore:
 
 
 async def test_each_acquire_has_its_own_fencing_token(store: SqlStore) -> None:
-    tokens = [(await store.take(STACK.id)).stack.fencing_token for _ in range(3)]
+    tokens = [(await store.acquire(STACK.id)).stack.fencing_token for _ in range(3)]
     assert tokens == sorted(set(tokens))
 
 
 @pytest.mark.parametrize("off", [-1, 1])
 async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -> None:
-    await store.take(STACK.id)
-    taken = (await store.take(STACK.id)).stack
+    await store.acquire(STACK.id)
+    taken = (await store.acquire(STACK.id)).stack
     late = replace(taken, reason="late")
     with pytest.raises(FencedError):
         await store.commit(OwnerChange(STACK.id, taken.fencing_token + off, puts=(late,)))
@@ -58,7 +58,7 @@ async def test_only_the_newest_fencing_token_writes(store: SqlStore, off: int) -
 
 
 async def test_a_write_never_sets_the_fencing_token(store: SqlStore) -> None:
-    taken = (await store.take(STACK.id)).stack
+    taken = (await store.acquire(STACK.id)).stack
     await store.commit(
         OwnerChange(STACK.id, taken.fencing_token, puts=(replace(taken, fencing_token=0),))
     )
@@ -101,7 +101,7 @@ async def test_observers_see_every_committed_change(
     heard = Heard()
     store.observe(heard)
     lost = OwnerChange(STACK.id, 7, puts=(STACK,))
-    good = OwnerChange(STACK.id, (await store.take(STACK.id)).stack.fencing_token, puts=(STACK,))
+    good = OwnerChange(STACK.id, (await store.acquire(STACK.id)).stack.fencing_token, puts=(STACK,))
     with pytest.raises(FencedError):
         await store.commit(lost)
     waiting = asyncio.ensure_future(store.commit(good))
@@ -122,12 +122,12 @@ async def test_observers_hear_of_what_may_have_been_written() -> None:
 
 
 async def test_a_stack_at_rest_is_not_taken_over(store: SqlStore) -> None:
-    taken = (await store.take(STACK.id)).stack
+    taken = (await store.acquire(STACK.id)).stack
     assert taken is not None
     ended = Operation("operation", STACK.id, Action.CREATE, 0.0, OperationStatus.COMPLETE)
     await store.commit(OwnerChange(STACK.id, taken.fencing_token, puts=(ended,)))
-    assert await store.take(STACK.id) is None
-    assert await store.take("there is none") is None
+    assert await store.acquire(STACK.id) is None
+    assert await store.acquire("there is none") is None
     await store.commit(OwnerChange(STACK.id, taken.fencing_token, puts=(STACK,)))
 
 
@@ -136,7 +136,7 @@ async def test_stacks_acquired_together_have_own_tokens(store: SqlStore) -> None
     other = replace(STACK, id="other", name="other")
     await store.commit(PublicChange("other", puts=(other, operation)))
     ids = [STACK.id, "other", STACK.id, "none", STACK.id]
-    taken = [each and each.stack for each in await asyncio.gather(*map(store.take, ids))]
+    taken = [each and each.stack for each in await asyncio.gather(*map(store.acquire, ids))]
     assert [stack and stack.id for stack in taken] == [*ids[:3], None, ids[4]]
     tokens = [stack.fencing_token for stack in taken if stack is not None and stack.id == STACK.id]
     assert len(set(tokens)) == 3

@@ -198,7 +198,7 @@ def test_who_is_refused_or_ends_leaves_no_session(other: sa.Engine, tmp_path: Pa
     first.close()
     third = OpenStore(url, tmp_path, "one", member="m")
     assert third.members is not None
-    assert third.members.leader_lock.take()
+    assert third.members.leader_lock.acquire()
     third.close()
     third.lock.hold()  # as a thread does that comes too late
     until(lambda: sessions_in(other) <= 1, "all have ended")

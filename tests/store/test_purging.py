@@ -91,7 +91,7 @@ async def test_nested_stack_needed_by_snapshot_is_kept(
     part = replace(part_of(snapshot, "group"), nested_id=nested.id)
     await stores.one.commit(PublicChange(nested.id, puts=(nested,)))
     await stores.one.commit(PublicChange(root.id, puts=(snapshot,)))
-    taken = (await stores.one.take(root.id)).stack
+    taken = (await stores.one.acquire(root.id)).stack
     await stores.one.commit(OwnerChange(root.id, taken.fencing_token, puts=(part,)))
     await purged(stores, THEN)
     assert await stores.other.stack(nested.id) is not None
@@ -126,7 +126,7 @@ async def test_event_of_a_waiting_hook_stays(stores: TwoProcesses) -> None:
     events = [
         replace(event_of(stack, reason), time=1, resource_id=each) for each in (waiting.id, gone)
     ]
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     change = OwnerChange(stack.id, taken.fencing_token, puts=(waiting, *events))
     await stores.one.commit(change)
     while await stores.one.purge_history(THEN):

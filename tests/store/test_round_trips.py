@@ -81,7 +81,7 @@ async def test_a_commit_takes_few_round_trips(
     stores: TwoProcesses, connections: CutConnections, stack: Stack
 ) -> None:
     store = stores.one
-    token = (await store.take(stack.id)).stack.fencing_token
+    token = (await store.acquire(stack.id)).stack.fencing_token
     rows = tuple(resource_of(stack, f"r{n}") for n in range(50))
     events = tuple(event_of(stack) for _ in rows)
     write = OwnerChange(stack.id, token, puts=(*rows, *events))
@@ -96,12 +96,12 @@ async def test_acquires_together_take_few_round_trips(
 ) -> None:
     store = stores.one
     # with its first operation and what this is to reach
-    assert await cost(connections, store.take(stack.id)) <= 7
-    assert await cost(connections, store.take(stack.id)) <= 5
+    assert await cost(connections, store.acquire(stack.id)) <= 7
+    assert await cost(connections, store.acquire(stack.id)) <= 5
     many = [stack_in("p", str(uuid4())) for _ in range(20)]
     new = (PublicChange(each.id, puts=(each, operation_on(each))) for each in many)
     await asyncio.gather(*map(store.commit, new))
-    takes = asyncio.gather(*(store.take(each.id) for each in many))
+    takes = asyncio.gather(*(store.acquire(each.id) for each in many))
     assert await cost(connections, takes) <= 7
     taken = [each for each in await takes if each is not None]
     assert {each.stack.id for each in taken} == {each.id for each in many}

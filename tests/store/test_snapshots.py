@@ -51,7 +51,7 @@ def part_of(snapshot: Snapshot, *path: str) -> SnapshotPart:
 
 async def test_snapshots_and_parts_round_trip(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     first, second = snapshot_of(stack), replace(snapshot_of(stack), name=None)
     await stores.one.commit(PublicChange(stack.id, puts=(first,)))
     await stores.one.commit(PublicChange(stack.id, puts=(second,)))
@@ -71,7 +71,7 @@ async def test_snapshots_and_parts_round_trip(stores: TwoProcesses) -> None:
 
 async def test_drop_removes_only_the_given_snapshot(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     gone, stays = snapshot_of(stack), snapshot_of(stack)
     await stores.one.commit(PublicChange(stack.id, puts=(gone, stays)))
     parts = part_of(gone, "a"), part_of(stays, "a")
@@ -90,8 +90,8 @@ async def test_drop_removes_only_the_given_snapshot(stores: TwoProcesses) -> Non
 
 async def test_former_owner_writes_no_snapshot(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
-    await stores.other.take(stack.id)
+    taken = (await stores.one.acquire(stack.id)).stack
+    await stores.other.acquire(stack.id)
     snapshot = snapshot_of(stack)
     write = OwnerChange(stack.id, taken.fencing_token, puts=(snapshot,))
     with pytest.raises(FencedError):
@@ -129,7 +129,7 @@ async def test_tidying_keeps_what_a_snapshot_starts_from(stores: TwoProcesses) -
 
 async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
     stack = await made(stores.one)
-    taken = (await stores.one.take(stack.id)).stack
+    taken = (await stores.one.acquire(stack.id)).stack
     part = part_of(snapshot_of(stack), "a")
     await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, puts=(part,)))
     with stores.one._engine.connect() as connection:

@@ -47,7 +47,7 @@ async def judged(stores: TwoProcesses, watch: Watch) -> None:
 
 
 async def test_watch_keeps_its_state_when_rule_changes(stores: TwoProcesses) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     watch = await begun(stores, stack)
     assert await stores.other.watches(stack.project_id) == [watch]
     alarm = replace(watch, state=WatchState.ALARM, reason="höt", changed_at=60.25, next_at=121.5)
@@ -61,7 +61,7 @@ async def test_watch_keeps_its_state_when_rule_changes(stores: TwoProcesses) -> 
 async def test_due_watches_are_listed_longest_waiting_first(
     stores: TwoProcesses,
 ) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     late, later, _ = [await begun(stores, stack, next_at=at) for at in (-30.0, -20.0, 1e12)]
     assert await stores.other.due_watches(-10.0, 9) == [late, later]
     assert await stores.other.due_watches(-10.0, 1) == [late]
@@ -71,7 +71,7 @@ async def test_due_watches_are_listed_longest_waiting_first(
 
 
 async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     seen: list[Watch | None] = []
 
@@ -85,7 +85,7 @@ async def test_a_guard_sees_a_watch_as_it_is(stores: TwoProcesses) -> None:
 async def test_the_newest_measurements_are_kept(
     stores: TwoProcesses,
 ) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     values = [Measurement(float(at), math.pi, "Count") for at in range(600)]
     for begin in range(0, MEASUREMENTS_KEPT + 600, 600):
@@ -99,7 +99,7 @@ async def test_the_newest_measurements_are_kept(
 
 @pytest.mark.parametrize("by_owner", [True, False])
 async def test_watch_is_deleted_with_its_measurements(stores: TwoProcesses, by_owner: bool) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     watch = await begun(stores, stack, next_at=1e12)
     await stores.one.commit(PublicChange(stack.id, puts=(measured(watch, Measurement(1.0, 2.0)),)))
     if by_owner:
@@ -112,7 +112,7 @@ async def test_watch_is_deleted_with_its_measurements(stores: TwoProcesses, by_o
 
 
 async def test_project_sees_own_watches_and_its_users(stores: TwoProcesses) -> None:
-    stack = (await stores.one.take((await made(stores.one)).id)).stack
+    stack = (await stores.one.acquire((await made(stores.one)).id)).stack
     users = str(uuid4())
     with_users = replace(stack, user_project_id=users)
     await stores.one.commit(OwnerChange(stack.id, stack.fencing_token, puts=(with_users,)))

@@ -50,7 +50,7 @@ class InProcess(Dispatcher, Observer):
     def committed(self, change: Change, *, certain: bool) -> None:
         """Start drivers for new operations, and notify them of signals and of nested ends."""
         notification = notification_of(change)
-        for stack_id in notification.asked:
+        for stack_id in notification.due:
             is_acquired = certain and stack_id in change.acquires
             self._wake(stack_id, _acquired(change, stack_id) if is_acquired else None)
         if notification.ended:

@@ -123,7 +123,7 @@ class Turns(Dispatcher, Observer):
         notification = notification_of(change)
         # An uncertain commit may not have been written. The driver then has to read the end.
         ends = ends_of(change) if certain else NO_ENDS
-        for stack_id in notification.asked:
+        for stack_id in notification.due:
             self._notify_driver(stack_id)
         for parent_id, child_id in notification.ended:
             self._notify_of_end(parent_id, child_id, ends)

@@ -12,6 +12,7 @@ from stoker.engine.model.records import AcquiredStack, Stack, TreeState
 from stoker.store.maintenance import purging
 from stoker.store.maintenance.tidying import tidy
 from stoker.store.ownership import acquire
+from stoker.store.ownership.acquire import Defer
 from stoker.store.read import trees
 from stoker.store.read.reads import SqlReads
 from stoker.store.records.change_sets import SqlChangeSets
@@ -33,7 +34,7 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches):
         runner: Runner,
         *,
         notifies: bool = False,
-        defer: acquire.Defer | None = None,
+        defer: Defer | None = None,
     ) -> None:
         """``notifies`` says whether commits leave messages for the bus; ``defer`` has stacks
         driven that many engines share.
@@ -60,12 +61,12 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.enter(change)
 
-    async def take(self, stack_id: str) -> AcquiredStack | None:
+    async def acquire(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do, and return the stack."""
-        return await self._commits.take(stack_id)
+        return await self._commits.acquire(stack_id)
 
     async def count_attempt(self, stack: Stack) -> None:
-        """Count one more take-up. Raises FencedError."""
+        """Count one more acquisition. Raises FencedError."""
         await self._commits.run(lambda connection: acquire.count(connection, stack))
 
     async def reset_attempts(self, stack: Stack) -> None:

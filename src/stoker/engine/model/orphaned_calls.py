@@ -36,7 +36,7 @@ class OrphanedCalls:
         """Return whether there is an orphaned call about one of the rows."""
         return bool(self._calls) and any(row_id in self._calls for row_id in row_ids)
 
-    def take(self, row_id: str) -> Ended | None:
+    def pop(self, row_id: str) -> Ended | None:
         """Remove and return the orphaned call about a row; the caller must wait for it."""
         return self._calls.pop(row_id, None)
 

@@ -135,7 +135,7 @@ class Driver:
             await self._run()
 
     async def _run(self) -> None:
-        acquired = self._recorded or await self._ports.store.take(self._stack_id)
+        acquired = self._recorded or await self._ports.store.acquire(self._stack_id)
         if acquired is None:
             return  # The commit of the request has failed, or the operation has ended since.
         self.acquired = stack = acquired.stack

@@ -41,17 +41,17 @@ class Inspection:
     def faults(self) -> list[str]:
         """Return its faults as sentences."""
         revision = self.revision()
-        said = []
+        lines = []
         if revision is None:
-            said.append("it is empty; the service fills it when it starts")
+            lines.append("it is empty; the service fills it when it starts")
         elif revision != REVISION:
             advice = 'run "stoker db upgrade"' if revision < REVISION else "install that release"
-            said.append(f"its schema is that of revision {revision}, not {REVISION}: {advice}")
+            lines.append(f"its schema is that of revision {revision}, not {REVISION}: {advice}")
         if self._file is not None:
             with contextlib.closing(_read_only(self._file)) as connection:
                 rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
-            said += [f"SQLite says: {text}" for (text,) in rows if text != "ok"]
-        return said
+            lines += [f"SQLite says: {text}" for (text,) in rows if text != "ok"]
+        return lines
 
     def back_up(self, target: Path) -> None:
         """Copy the file of a database completely while it is in use.

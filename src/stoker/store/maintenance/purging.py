@@ -99,8 +99,8 @@ def deleted_stacks(
 def purge_stacks(connection: sa.Connection, stack_ids: Sequence[str]) -> None:
     """Delete stacks with all their rows; rows shared with other stacks stay."""
     snapshots, parts = tables.snapshots.c, tables.snapshot_parts
-    taken = sa.select(snapshots.id).where(snapshots.stack_id.in_(stack_ids))
-    connection.execute(parts.delete().where(parts.c.snapshot_id.in_(taken)))
+    snapshot_ids = sa.select(snapshots.id).where(snapshots.stack_id.in_(stack_ids))
+    connection.execute(parts.delete().where(parts.c.snapshot_id.in_(snapshot_ids)))
     for table in _OF_STACK:
         connection.execute(table.delete().where(table.c.stack_id.in_(stack_ids)))
     inputs = ID_AND_CONTENTS.where(tables.inputs.c.stack_id.in_(stack_ids))

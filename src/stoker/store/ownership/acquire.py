@@ -34,7 +34,7 @@ _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
 _OPERATION: sa.BindParameter[str | None] = sa.bindparam("operation", None, sa.String)
 
 
-def _taking(stack: sa.ColumnElement[str], operation_id: sa.ColumnElement[str | None]) -> Any:
+def _acquiring(stack: sa.ColumnElement[str], operation_id: sa.ColumnElement[str | None]) -> Any:
     # Signals arrive even if no engine drives the stack.
     last = (
         sa.select(events.c.number)
@@ -66,7 +66,7 @@ def _taking(stack: sa.ColumnElement[str], operation_id: sa.ColumnElement[str | N
     )
 
 
-def _taking_all() -> Any:
+def _acquiring_all() -> Any:
     """Return the same for a list of stacks.
 
     All transactions lock them in the order of their ids.
@@ -75,11 +75,11 @@ def _taking_all() -> Any:
     listed = sa.func.unnest(*lists).table_valued("stack", "operation").render_derived("given")
     held = sa.select(listed).join(stacks, stacks.c.id == listed.c.stack).order_by(stacks.c.id)
     locked = held.with_for_update(of=stacks).subquery("locked")
-    return _taking(locked.c.stack, locked.c.operation)
+    return _acquiring(locked.c.stack, locked.c.operation)
 
 
-_TAKE, _TAKE_ALL = _taking(_STACK, _OPERATION), _taking_all()
-_TAKEN = RowsOf(sa.select(stacks), stacks.c.id)
+_ACQUIRE, _ACQUIRE_ALL = _acquiring(_STACK, _OPERATION), _acquiring_all()
+_ACQUIRED = RowsOf(sa.select(stacks), stacks.c.id)
 
 
 # Requests turns for the stacks of written changes, and notifies of messages if there are any.
@@ -92,7 +92,7 @@ class AcquireRequest(Struct, frozen=True):
     stack_id: str
 
 
-def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
+def acquire_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
     """Acquire the new stacks of changes, together with their operations."""
     new = []
     for change in changes:
@@ -103,7 +103,7 @@ def take_new(connection: sa.Connection, changes: Iterable[Change]) -> None:
         _raise_tokens(connection, new)
 
 
-def take(
+def acquire_open(
     connection: sa.Connection, stack_ids: Iterable[str], cipher: Cipher
 ) -> dict[str, AcquiredStack]:
     """Raise the fencing token of each stack with an open operation; return these by id.
@@ -117,7 +117,7 @@ def take(
     named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in busy_ids]
     _raise_tokens(connection, named)
     # The tokens cannot have risen since: this transaction has locked the rows.
-    found = [row for some in _TAKEN.find(connection, busy_ids).values() for row in some]
+    found = [row for some in _ACQUIRED.find(connection, busy_ids).values() for row in some]
     stacks_ = [rows.to_stack(row, cipher, None) for row in found]
     new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
     first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
@@ -150,10 +150,10 @@ def _first_operations(
 def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
     """Acquire stacks: on a server with one statement, because each costs a round trip."""
     if connection.dialect.name == "sqlite":
-        prepared(connection, _TAKE).execute(connection, *named)
+        prepared(connection, _ACQUIRE).execute(connection, *named)
     else:
         lists = {name: [each[name] for each in named] for name in ("stack", "operation")}
-        prepared(connection, _TAKE_ALL).execute(connection, lists)
+        prepared(connection, _ACQUIRE_ALL).execute(connection, lists)
 
 
 def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:

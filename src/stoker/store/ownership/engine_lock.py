@@ -34,7 +34,7 @@ class EngineLock:
         # engines that share the work, which replace it.
         locks = (Lock.MEMBERS,) if shared else (Lock.ENGINE, Lock.MEMBERS)
         self._lock = SessionLock(database, locks, shared=shared)
-        self._looking = threading.Lock()
+        self._mutex = threading.Lock()
         self._released = False
 
     @property
@@ -46,7 +46,7 @@ class EngineLock:
         deadline = time.monotonic() + patience
         while self._is_needed:
             try:
-                return self._take()
+                return self._lock_or_raise()
             except UnusableDatabaseError:
                 if time.monotonic() > deadline:
                     raise
@@ -58,10 +58,10 @@ class EngineLock:
 
         Raises UnusableDatabaseError if another engine has it, and StoreError.
         """
-        with self._looking:
+        with self._mutex:
             # A thread may still check after the end of the service. The lock would not be released.
             if not self._released and not self._lock.is_held():
-                self._take()
+                self._lock_or_raise()
                 log.warning(
                     "the connection that holds the lock of this engine was lost; it is restored"
                 )
@@ -74,20 +74,20 @@ class EngineLock:
                 await asyncio.to_thread(self.hold)
             except StoreError:
                 continue  # no other service can acquire it meanwhile
-            except UnusableDatabaseError as taken:
-                return str(taken)
+            except UnusableDatabaseError as error:
+                return str(error)
         await asyncio.get_running_loop().create_future()
         raise AssertionError
 
     def release(self) -> None:
         """Release the lock permanently."""
-        with self._looking:
+        with self._mutex:
             self._released = True
             self._lock.release()
 
-    def _take(self) -> None:
+    def _lock_or_raise(self) -> None:
         """Try to acquire the lock once."""
-        if not self._lock.take():
+        if not self._lock.acquire():
             raise UnusableDatabaseError(
                 f"a service uses the database {place_of(self._database.url)} already"
                 f" ({self._lock.holder()}); use it or end it, or name another database"

@@ -21,7 +21,7 @@ class RateTracker:
     def __init__(self, rate: float) -> None:
         self._rate = rate
         # By project: its backlog, and the time at which that was computed.
-        self._behind: dict[str, tuple[float, float]] = {}
+        self._backlogs: dict[str, tuple[float, float]] = {}
 
     def of(self, project_id: str) -> float:
         """Return the present backlog of a project."""
@@ -30,24 +30,24 @@ class RateTracker:
     def add(self, project_id: str, number: int = 1) -> None:
         """Count requests of a project."""
         now = time.monotonic()
-        if len(self._behind) >= _PROJECTS:
-            self._behind = {
+        if len(self._backlogs) >= _PROJECTS:
+            self._backlogs = {
                 project: entry
-                for project, entry in self._behind.items()
+                for project, entry in self._backlogs.items()
                 if self._now(project, now) > 0
             }
-        self._behind[project_id] = self._now(project_id, now) + number, now
+        self._backlogs[project_id] = self._now(project_id, now) + number, now
 
     def _now(self, project_id: str, now: float) -> float:
-        behind, at = self._behind.get(project_id, (0.0, now))
-        return max(behind - (now - at) * self._rate, 0.0)
+        backlog, at = self._backlogs.get(project_id, (0.0, now))
+        return max(backlog - (now - at) * self._rate, 0.0)
 
 
 class FairShares:
     """Recent requests of projects in one process. The store's writing thread uses it."""
 
     def __init__(self) -> None:
-        self._behind = RateTracker(TURNS)
+        self._rates = RateTracker(TURNS)
 
     def priorities(
         self, connection: sa.Connection, stack_ids: Sequence[str], known: Mapping[str, str]
@@ -63,6 +63,6 @@ class FairShares:
         return [self._next(project_of.get(stack_id, "")) for stack_id in stack_ids]
 
     def _next(self, project_id: str) -> int:
-        behind = self._behind.of(project_id)
-        self._behind.add(project_id)
-        return -min(int(behind), _LOWEST)
+        backlog = self._rates.of(project_id)
+        self._rates.add(project_id)
+        return -min(int(backlog), _LOWEST)

@@ -35,13 +35,13 @@ _JOBS = f"procrastinate_queue_v1#{QUEUE}"
 _DEFER = sa.text(
     "INSERT INTO procrastinate_jobs"  # noqa: S608 - only constants
     " (queue_name, task_name, priority, lock, queueing_lock, args, scheduled_at)"
-    " SELECT :queue, :task, asked.priority, asked.id, asked.id,"
-    " jsonb_build_object('stack_id', asked.id),"
+    " SELECT :queue, :task, turn.priority, turn.id, turn.id,"
+    " jsonb_build_object('stack_id', turn.id),"
     " CASE WHEN :at = 0 THEN now() ELSE to_timestamp(:at) END"
-    " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS asked(id, priority)"
-    " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = asked.id"
+    " FROM unnest(CAST(:ids AS text[]), CAST(:priorities AS integer[])) AS turn(id, priority)"
+    " WHERE EXISTS (SELECT FROM operations WHERE operations.stack_id = turn.id"
     f" AND operations.status IN {OPEN})"
-    " ORDER BY asked.id"
+    " ORDER BY turn.id"
     " ON CONFLICT (queueing_lock) WHERE status = 'todo' DO UPDATE SET scheduled_at ="
     # The earlier of the two; NULL means immediately.
     " CASE WHEN EXCLUDED.scheduled_at IS NULL OR procrastinate_jobs.scheduled_at IS NULL THEN NULL"
@@ -53,9 +53,9 @@ _CONSUME = sa.text(
     " AND (scheduled_at IS NULL OR scheduled_at <= now()) ORDER BY lock FOR UPDATE)"
     " RETURNING lock"
 )
-_TELL = sa.text(
-    "SELECT pg_notify(channel, told)"
-    " FROM unnest(CAST(:channels AS text[]), CAST(:told AS text[])) AS news(channel, told)"
+_NOTIFY = sa.text(
+    "SELECT pg_notify(channel, payload)"
+    " FROM unnest(CAST(:channels AS text[]), CAST(:payloads AS text[])) AS news(channel, payload)"
 )
 # Makes engines of earlier releases poll for jobs.
 _NEW_JOB = (_JOBS, '{"type": "job_inserted", "job_id": 0}')
@@ -94,18 +94,18 @@ class SqlTurns(TurnQueue):
         ``messages`` states whether there are messages to send.
         """
         notifications = [notification_of(change) for change in changes]
-        asked = dict.fromkeys(
-            stack_id for notification in notifications for stack_id in notification.asked
+        due = dict.fromkeys(
+            stack_id for notification in notifications for stack_id in notification.due
         )
         ended = dict.fromkeys(pair for notification in notifications for pair in notification.ended)
-        ids = sorted({*asked, *(parent_id for parent_id, _ in ended)})
+        ids = sorted({*due, *(parent_id for parent_id, _ in ended)})
         if ids:
             stacks = (stack for change in changes for stack in records_of(change, Stack))
             known = {stack.id: stack.project_id for stack in stacks}
             self._defer(connection, ids, 0.0, known)
         happened = (event for change in changes for event in records_of(change, Event))
         seen = dict.fromkeys(event.stack_id for event in happened)
-        lines = _lines("turn", list(asked))
+        lines = _lines("turn", list(due))
         lines += _lines("end", [id_ for pair in ended for id_ in pair])
         events = _lines("events", list(seen))
         if any(records_of(change, WatchDefinition) for change in changes):
@@ -133,8 +133,8 @@ class SqlTurns(TurnQueue):
             notifications.append(_NEW_JOB)
         if notifications:
             channels, payloads = map(list, zip(*notifications, strict=True))
-            prepared(connection, _TELL).execute(
-                connection, {"channels": channels, "told": payloads}
+            prepared(connection, _NOTIFY).execute(
+                connection, {"channels": channels, "payloads": payloads}
             )
 
     def _defer(

@@ -48,9 +48,10 @@ Rows = Sequence[Mapping[str, Any]]
 class _Entry(Struct, frozen=True, eq=False):
     """A read, and the future of its caller."""
 
-    query: Callable[..., Any]  # takes the connection, and the rows of each of `asked`
+    query: Callable[..., Any]  # takes the connection, and the rows of each query in `batched`
     done: asyncio.Future[Any]
-    asked: tuple[RowsOf, ...] = ()  # rows that are found in one statement with those of other reads
+    # Rows that are found in one statement with those of other reads.
+    batched: tuple[RowsOf, ...] = ()
     owner: str = ""
 
     def is_wanted(self) -> bool:
@@ -87,20 +88,20 @@ class Reading:
         return await self._statements.read(query)
 
     async def _read_rows(
-        self, asked: RowsOf, owner: str, query: Callable[[sa.Connection, Rows], Result]
+        self, batched: RowsOf, owner: str, query: Callable[[sa.Connection, Rows], Result]
     ) -> Result:
         """Return the result of a query on the rows of one of many owners."""
-        return await self._statements.read(query, (asked,), owner)
+        return await self._statements.read(query, (batched,), owner)
 
     async def _read_of_one_moment(self, query: Callable[[sa.Connection], Result]) -> Result:
         """Return the result of several statements in one snapshot."""
         return await self._moments.read(query)
 
     async def _read_rows_of_one_moment(
-        self, asked: tuple[RowsOf, ...], owner: str, query: Callable[..., Result]
+        self, batched: tuple[RowsOf, ...], owner: str, query: Callable[..., Result]
     ) -> Result:
         """Return the result of a query on several kinds of rows of one of many owners."""
-        return await self._moments.read(query, asked, owner)
+        return await self._moments.read(query, batched, owner)
 
 
 class GroupRead:
@@ -114,11 +115,11 @@ class GroupRead:
         self._is_starting = False
 
     async def read(
-        self, query: Callable[..., Result], asked: tuple[RowsOf, ...] = (), owner: str = ""
+        self, query: Callable[..., Result], batched: tuple[RowsOf, ...] = (), owner: str = ""
     ) -> Result:
-        """Return the result of the query, called with the connection and the rows ``asked`` for."""
+        """Return the result of the query, called with the connection and the ``batched`` rows."""
         loop = asyncio.get_running_loop()
-        entry = _Entry(query, loop.create_future(), asked, owner)
+        entry = _Entry(query, loop.create_future(), batched, owner)
         if not self._is_starting:
             # All reads that are ready in this turn of the loop join the first group.
             self._is_starting = True
@@ -209,12 +210,12 @@ class GroupRead:
             return []
         owners: dict[RowsOf, set[str]] = {}
         for entry in group.entries:
-            for each in entry.asked:
+            for each in entry.batched:
                 owners.setdefault(each, set()).add(entry.owner)
         with self._engine.connect() as connection, group.statements.on(connection):
             rows = {each: each.find(connection, some) for each, some in owners.items()}
             return [
-                _looked(connection, entry, [rows[each][entry.owner] for each in entry.asked])
+                _looked(connection, entry, [rows[each][entry.owner] for each in entry.batched])
                 for entry in group.entries
             ]
 

@@ -239,11 +239,11 @@ class SqlReads(SqlSnapshots, SqlState):
 
         Signals that are ``known`` by id are not read again.
         """
-        asked, owner = _SIGNAL_IDS, stack_id
+        batched, owner = _SIGNAL_IDS, stack_id
         if resource_id is not None:
-            asked, owner = _SIGNAL_IDS_OF_RESOURCE, resource_id
+            batched, owner = _SIGNAL_IDS_OF_RESOURCE, resource_id
         return await self._read_rows(
-            asked, owner, lambda connection, ids: _signals(connection, self._cipher, ids, known)
+            batched, owner, lambda connection, ids: _signals(connection, self._cipher, ids, known)
         )
 
     async def agenda(

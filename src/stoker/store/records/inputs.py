@@ -48,14 +48,14 @@ def _upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[]
 
     ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
     """
-    wanted = set(bodies)
-    while wanted:
-        known = {row["hash"] for row in _KNOWN.find(connection, wanted)}
-        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(wanted - known)]
+    remaining = set(bodies)
+    while remaining:
+        known = {row["hash"] for row in _KNOWN.find(connection, remaining)}
+        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(remaining - known)]
         _CONTENTS.execute(connection, new)
         if connection.dialect.name == "sqlite":
             return
-        wanted -= _held(connection, _SHARED, sorted(wanted))
+        remaining -= _held(connection, _SHARED, sorted(remaining))
 
 
 def lock_contents(connection: sa.Connection, hashes: Collection[str]) -> None:

@@ -67,9 +67,9 @@ class SqlSoftware(Reading):
         self, project_id: str, ids: Iterable[str]
     ) -> Mapping[str, SoftwareConfig]:
         """Return the existing configs among these, by id."""
-        wanted, found = sorted(set(ids)), {}
-        for begin in range(0, len(wanted), _AT_ONCE):
-            some = _configs.c.id.in_(wanted[begin : begin + _AT_ONCE])
+        sorted_ids, found = sorted(set(ids)), {}
+        for begin in range(0, len(sorted_ids), _AT_ONCE):
+            some = _configs.c.id.in_(sorted_ids[begin : begin + _AT_ONCE])
             select = _of_project(sa.select(_configs).where(some), _configs, project_id)
             found.update({config.id: config for config in await self._found_configs(select)})
         return found

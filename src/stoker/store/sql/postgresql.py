@@ -111,10 +111,10 @@ def _leave_ended(connection: Any, record: Any, _proxy: object) -> None:
     """
     if record.info.pop(_NEW, False):
         return  # If a new connection has ended already, another one would not help.
-    said = select.poll()
+    poller = select.poll()
     if not connection.closed:
-        said.register(connection.fileno(), select.POLLIN)
-    if connection.closed or said.poll(0):
+        poller.register(connection.fileno(), select.POLLIN)
+    if connection.closed or poller.poll(0):
         raise sa.exc.InvalidatePoolError
 
 
@@ -201,5 +201,5 @@ def place_of(url: sa.URL) -> str:
 
 def _words(error: sa.exc.OperationalError) -> str:
     """Return the reason in an error of the driver, in one line."""
-    said = [line.strip() for line in str(error.orig).splitlines() if line.strip()]
-    return (said or ["no reason given"])[0].rstrip(".")
+    lines = [line.strip() for line in str(error.orig).splitlines() if line.strip()]
+    return (lines or ["no reason given"])[0].rstrip(".")

@@ -29,20 +29,20 @@ class SessionLock:
         self._database = database
         self._locks = [lock.value for lock in locks]
         functions = sa.func
-        self._take = (
+        self._lock_function = (
             functions.pg_try_advisory_lock_shared if shared else functions.pg_try_advisory_lock
         )
         self._connection: sa.Connection | None = None
         # One thread at a time: a release waits for a thread that acquires the locks.
-        self._asked = threading.Lock()
+        self._mutex = threading.Lock()
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Try to acquire the locks. Return whether this process has them now."""
-        with self._asked, database_faults(), contextlib.ExitStack() as closing:
+        with self._mutex, database_faults(), contextlib.ExitStack() as closing:
             connection = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
             closing.callback(connection.close)
             connection.detach()  # a detached connection ends its session when it is closed
-            locks = (sa.select(self._take(SPACE, lock)) for lock in self._locks)
+            locks = (sa.select(self._lock_function(SPACE, lock)) for lock in self._locks)
             if not all(connection.execute(lock).scalar_one() for lock in locks):
                 return False
             closing.pop_all()
@@ -51,13 +51,13 @@ class SessionLock:
 
     def is_held(self) -> bool:
         """Return whether this process still has the locks."""
-        with self._asked:
+        with self._mutex:
             if self._connection is None:
                 return False
             try:
                 self._connection.exec_driver_sql("SELECT 1")
             except sa.exc.DBAPIError:
-                self._let_go()
+                self._disconnect()
                 return False
             return True
 
@@ -70,10 +70,10 @@ class SessionLock:
 
     def release(self) -> None:
         """Release the locks."""
-        with self._asked:
-            self._let_go()
+        with self._mutex:
+            self._disconnect()
 
-    def _let_go(self) -> None:
+    def _disconnect(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(sa.exc.DBAPIError):
                 self._connection.close()

@@ -26,7 +26,7 @@ from stoker.engine.model.storage.changes import (
     PublicChange,
 )
 from stoker.kernel.errors import name_taken
-from stoker.store.ownership.acquire import Defer, take_new
+from stoker.store.ownership.acquire import Defer, acquire_new
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
@@ -70,12 +70,12 @@ _TOKENS = InList(
 
 def _fence(connection: sa.Connection, changes: Sequence[Change]) -> list[Exception | None]:
     """Lock the stacks whose rows change or that guards read; return errors for lost stacks."""
-    held = set()
+    locked_ids = set()
     for change in changes:
         if isinstance(change, OwnerChange) or _adds_operation(change):
-            held.add(change.stack_id)
+            locked_ids.add(change.stack_id)
     tokens = {}
-    for row in _TOKENS.find(connection, held):
+    for row in _TOKENS.find(connection, locked_ids):
         tokens[row["id"]] = row["token"]
     refusals: list[Exception | None] = []
     for change in changes:
@@ -109,13 +109,13 @@ _NAMES = InList(
 
 def _names_in_use(connection: sa.Connection, changes: Sequence[Change]) -> set[tuple[str, str]]:
     """Return the projects and names of live stacks, among those of new stacks."""
-    wanted = defaultdict[str, set[str]](set)
+    new_names = defaultdict[str, set[str]](set)
     for change in changes:
         if isinstance(change, PublicChange):
             for project_id, name in _names_of_new(change):
-                wanted[project_id].add(name)
+                new_names[project_id].add(name)
     used = set()
-    for project_id, names in wanted.items():
+    for project_id, names in new_names.items():
         for row in _NAMES.find(connection, names, project=project_id):
             used.add((project_id, row["live_name"]))
     return used
@@ -196,7 +196,7 @@ class _Transaction:
         if defer is None:
             acquiring = [change for change in self._written if change.acquires]
             if acquiring:
-                take_new(connection, acquiring)
+                acquire_new(connection, acquiring)
 
 
 class EncryptOnce:

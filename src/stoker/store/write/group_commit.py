@@ -28,7 +28,7 @@ import sqlalchemy as sa
 from stoker.engine.model.interfaces import Change, Observer, StoreError
 from stoker.engine.model.records import AcquiredStack
 from stoker.kernel.time_limit import project
-from stoker.store.ownership.acquire import AcquireRequest, Defer, take
+from stoker.store.ownership.acquire import AcquireRequest, Defer, acquire_open
 from stoker.store.ownership.fair_share import RateTracker
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.sql.databases import for_writing
@@ -39,22 +39,25 @@ from stoker.store.write.change_writer import write
 
 _LATELY = 1.0  # seconds for which the duration of a transaction predicts that of the next one
 
-LITTLE = 100  # recent changes up to which a project has priority; it may add this many per second
-LINGERS = 0.01  # seconds that other projects wait for the next change of a priority project
-CREDIT = 0.1  # seconds of priority without a break; then the other projects write for as long
-SHARE = 16  # most changes of one project in a transaction while other projects write as well
-MOST = 256  # most changes of one transaction, because the next one waits for it
+# Recent changes up to which a project has priority. It may add this many per second.
+LOW_VOLUME = 100
+# Other projects wait for the next change of a priority project for this time.
+FOLLOWUP_WAIT_SECONDS = 0.01
+# Priority without a break. Then the other projects write for as long.
+PRIORITY_SECONDS = 0.1
+MAX_CHANGES = 256  # of one transaction, because the next one waits for it
+MAX_CHANGES_OF_PROJECT = 16  # in a transaction while other projects write as well
 
 Result = TypeVar("Result")
 
-_What = Change | AcquireRequest | Callable[[sa.Connection], Any]
+_Job = Change | AcquireRequest | Callable[[sa.Connection], Any]
 
 
 @dataclass(slots=True)
 class _Entry:
     """A change, the acquisition of a stack, or work that writes, with the future of its caller."""
 
-    what: _What
+    job: _Job
     done: asyncio.Future[Any]
     since: float
     # Set once the caller got this error; the entry is dropped if it has not started.
@@ -89,8 +92,8 @@ class GroupCommit:
         # The project of the latest entry, and the last time at which another project entered one.
         self._latest = ""
         self._others_wrote_at = -_LATELY
-        self._behind = RateTracker(LITTLE)
-        self._credit = CREDIT  # remaining seconds of priority
+        self._rates = RateTracker(LOW_VOLUME)
+        self._credit = PRIORITY_SECONDS  # remaining seconds of priority
         # Priority projects while the others wait for their next change.
         self._first: Collection[str] = ()
         self._more = asyncio.Event()  # set when one of them enters a change
@@ -122,15 +125,15 @@ class GroupCommit:
         result: Result = await self.enter(work)
         return result
 
-    async def take(self, stack_id: str) -> AcquiredStack | None:
+    async def acquire(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack with an open operation, and return the stack."""
-        taken: AcquiredStack | None = await self.enter(AcquireRequest(stack_id))
-        return taken
+        acquired: AcquiredStack | None = await self.enter(AcquireRequest(stack_id))
+        return acquired
 
-    async def enter(self, what: _What) -> Any:
+    async def enter(self, job: _Job) -> Any:
         """Add an entry to the next transaction, and return its result once it is durable."""
         now, project_id = time.monotonic(), project.get()
-        entry = _Entry(what, asyncio.get_running_loop().create_future(), now)
+        entry = _Entry(job, asyncio.get_running_loop().create_future(), now)
         self._pending.setdefault(project_id, deque()).append(entry)
         if project_id in self._first:
             self._more.set()
@@ -152,31 +155,31 @@ class GroupCommit:
             # All entries that are ready in this turn of the loop join the first transaction.
             await asyncio.sleep(0)
             while self._pending:
-                begun_at = time.monotonic()
-                first = self._who_comes_first() if len(self._pending) > 1 else ()
+                started_at = time.monotonic()
+                first = self._priority_projects() if len(self._pending) > 1 else ()
                 await self._write(self._next(first))
                 if first:
-                    await self._linger(first)
-                took = time.monotonic() - begun_at
-                self._credit = min(self._credit + (-took if first else took), CREDIT)
+                    await self._await_followup(first)
+                took = time.monotonic() - started_at
+                self._credit = min(self._credit + (-took if first else took), PRIORITY_SECONDS)
         finally:
             self._flushing = None
 
-    def _who_comes_first(self) -> Collection[str]:
+    def _priority_projects(self) -> Collection[str]:
         """Return the projects with few recent changes, if there are others."""
         known = [each for each in self._pending if each]
         if len(known) < 2 or self._credit <= 0:
             return ()
-        first = [each for each in known if self._behind.of(each) < LITTLE]
+        first = [each for each in known if self._rates.of(each) < LOW_VOLUME]
         return first if len(first) < len(known) else ()
 
-    async def _linger(self, first: Collection[str]) -> None:
+    async def _await_followup(self, first: Collection[str]) -> None:
         """Wait a moment for the next changes of priority projects."""
         self._more.clear()
         if self._pending.keys().isdisjoint(first):
             self._first = first
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._more.wait(), LINGERS)
+                await asyncio.wait_for(self._more.wait(), FOLLOWUP_WAIT_SECONDS)
             self._first = ()
 
     def _next(self, first: Collection[str]) -> list[_Entry]:
@@ -184,20 +187,20 @@ class GroupCommit:
         alone = bool(first) or time.monotonic() - self._others_wrote_at > _LATELY
         batch: list[_Entry] = []
         for project_id in first or list(self._pending):
-            room = MOST - len(batch)
+            room = MAX_CHANGES - len(batch)
             if not room:
                 break
             entries = self._pending.pop(project_id)
-            share = room if alone or not project_id else min(SHARE, room)
+            share = room if alone or not project_id else min(MAX_CHANGES_OF_PROJECT, room)
             count = min(share, len(entries))
             batch += [entries.popleft() for _ in range(count)]
-            self._behind.add(project_id, count)
+            self._rates.add(project_id, count)
             if entries:
                 self._pending[project_id] = entries
         return batch
 
     async def _write(self, batch: list[_Entry]) -> None:
-        begun_at, self._since = time.monotonic(), min(batch, key=_SINCE).since
+        started_at, self._since = time.monotonic(), min(batch, key=_SINCE).since
         try:
             verdicts: list[Verdict] = await self._runner.write(partial(self._transact, batch))
         except Exception as error:  # noqa: BLE001 - all waiting callers must get it
@@ -205,7 +208,7 @@ class GroupCommit:
         self.transactions += 1
         self._ended_at = time.monotonic()
         self._took, self._since = self._ended_at - self._since, None
-        self.seconds += self._ended_at - begun_at
+        self.seconds += self._ended_at - started_at
         for entry, (result, refused) in zip(batch, verdicts, strict=True):
             if not entry.done.done():
                 if refused is None:
@@ -214,9 +217,9 @@ class GroupCommit:
                     entry.done.set_exception(refused)
             certain = refused is None
             # A change may be written although its commit failed, so observers get it as well.
-            if isinstance(entry.what, Change) and (certain or isinstance(refused, StoreError)):
+            if isinstance(entry.job, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
-                    observer.committed(entry.what, certain=certain)
+                    observer.committed(entry.job, certain=certain)
         if self.outbox.has_unannounced:
             self.outbox.announce()
 
@@ -249,19 +252,19 @@ class GroupCommit:
         """Acquire stacks, run other work, then write the changes."""
         verdicts: dict[int, Verdict] = {}
         changes: dict[int, Change] = {}
-        takes: list[tuple[int, str]] = []
+        requests: list[tuple[int, str]] = []
         works: dict[int, Callable[[sa.Connection], Any]] = {}
         for n, entry in enumerate(batch):
             if entry.too_late:
                 verdicts[n] = None, entry.too_late
-            elif isinstance(entry.what, Change):
-                changes[n] = entry.what
-            elif isinstance(entry.what, AcquireRequest):
-                takes.append((n, entry.what.stack_id))
+            elif isinstance(entry.job, Change):
+                changes[n] = entry.job
+            elif isinstance(entry.job, AcquireRequest):
+                requests.append((n, entry.job.stack_id))
             else:
-                works[n] = entry.what
-        if takes:
-            verdicts.update(self._taken(connection, takes))
+                works[n] = entry.job
+        if requests:
+            verdicts.update(self._acquired(connection, requests))
         for n, work in works.items():
             verdicts[n] = _worked(connection, work)
         if changes:
@@ -270,15 +273,15 @@ class GroupCommit:
             verdicts.update(zip(changes, zip(repeat(None), written), strict=True))
         return list(map(verdicts.__getitem__, range(len(batch))))
 
-    def _taken(
-        self, connection: sa.Connection, takes: Sequence[tuple[int, str]]
+    def _acquired(
+        self, connection: sa.Connection, requests: Sequence[tuple[int, str]]
     ) -> Iterator[tuple[int, Verdict]]:
         """Yield the result of each acquisition. Two for the same stack get different tokens."""
-        while takes:
-            together = {stack_id: n for n, stack_id in takes}
-            found = take(connection, together, self._cipher)
+        while requests:
+            together = {stack_id: n for n, stack_id in requests}
+            found = acquire_open(connection, together, self._cipher)
             yield from ((n, (found.get(stack_id), None)) for stack_id, n in together.items())
-            takes = [(n, stack_id) for n, stack_id in takes if together[stack_id] != n]
+            requests = [(n, stack_id) for n, stack_id in requests if together[stack_id] != n]
 
 
 def _worked(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> Verdict:

@@ -251,7 +251,7 @@ class TypeCaller:
         Returns the seconds within which its request may still take effect; None if unknown.
         """
         row, ports = self.row, self.session.ports
-        left = ports.orphaned_calls.take(row.id)
+        left = ports.orphaned_calls.pop(row.id)
         if left is None:
             return None
         if not left.cancelled():

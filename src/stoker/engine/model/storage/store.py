@@ -278,7 +278,7 @@ class Store(StackReads, UserRecordReads, Protocol):
         A slow engine acquires few more stacks.
         """
 
-    async def take(self, stack_id: str) -> AcquiredStack | None:
+    async def acquire(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack and return it; only this engine may write it then.
 
         Returns None for a stack without an open operation: a higher token would disturb those that

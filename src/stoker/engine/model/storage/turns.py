@@ -21,7 +21,7 @@ from stoker.schema.software import Deployment, SoftwareConfig
 class TurnNotification(Struct, frozen=True):
     """The stacks that a change concerns, for drivers."""
 
-    asked: tuple[str, ...]  # stack ids with a new operation or signal
+    due: tuple[str, ...]  # stack ids with a new operation or signal
     ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
 
 
@@ -30,13 +30,13 @@ _FOR_DRIVERS = (StoredSignal, Deployment, SoftwareConfig)
 
 def notification_of(change: Change) -> TurnNotification:
     """Return the stacks that a change concerns."""
-    asked: dict[str, None] = {}
+    due: dict[str, None] = {}
     ended = []
     concerns_driver = False
     for record in change.puts:
         if isinstance(record, Operation):
             if record.status is OperationStatus.WAITING:
-                asked[record.stack_id] = None
+                due[record.stack_id] = None
         elif isinstance(record, Stack):
             if record.parent_id is not None and record.status is not Status.IN_PROGRESS:
                 ended.append((record.parent_id, record.id))
@@ -46,8 +46,8 @@ def notification_of(change: Change) -> TurnNotification:
         concerns_driver = concerns_driver or key.kind in _FOR_DRIVERS
     # The driver itself knows its own changes.
     if concerns_driver and isinstance(change, PublicChange) and change.stack_id:
-        asked[change.stack_id] = None
-    return TurnNotification(tuple(asked), tuple(ended))
+        due[change.stack_id] = None
+    return TurnNotification(tuple(due), tuple(ended))
 
 
 def ends_of(change: Change) -> dict[str, tuple[OperationStatus, str]]:
