@@ -75,8 +75,8 @@ def written(
     types: TypeRegistry,
 ) -> dict[str, Any]:
     """Return the template; see :class:`Generation`. Those of ``owned`` belong to stacks."""
-    taken = {(each.type_name, each.id) for each in owned}
-    free = [each for each in objects if (each.type_name, each.id) not in taken]
+    owned_ids = {(each.type_name, each.id) for each in owned}
+    free = [each for each in objects if (each.type_name, each.id) not in owned_ids]
     chosen = _chosen(free, owned, roots) if roots else free
     if len(chosen) > MOST_IMPORTS:
         raise LimitExceededError(
@@ -236,7 +236,7 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
 
     Of several objects with one name, the one that needs the others has the plain name.
     """
-    taken: set[str] = set()
+    used_names: set[str] = set()
     names = [""] * len(objects)
     known = {each.id: each for each in objects}
     users: dict[str, int] = {}  # position of an object that needs the one with this id
@@ -248,12 +248,12 @@ def _names(objects: Sequence[ExistingObject]) -> list[str]:
         if not own and (neighbour := _neighbour(each, known, names[users.get(each.id, index)])):
             own = f"{neighbour}_{kind}"
         candidates = [own, f"{own}_{kind}"] if own else [kind]
-        base = next((name for name in candidates if name not in taken), candidates[-1])
+        base = next((name for name in candidates if name not in used_names), candidates[-1])
         name, number = base, 1
-        while name in taken:
+        while name in used_names:
             number += 1
             name = f"{base}_{number}"
-        taken.add(name)
+        used_names.add(name)
         names[index] = name
     return names
 

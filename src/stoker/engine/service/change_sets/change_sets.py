@@ -84,15 +84,19 @@ class ChangeSets:
             )
 
         blank = self._blank(caller, stack, name, description)
-        made = await contents.of_create(self._ports, blank, stack, stack_input, evaluation, request)
+        change_set = await contents.of_create(
+            self._ports, blank, stack, stack_input, evaluation, request
+        )
         if found is None:
             has_room = partial(require_room_for_stack, limits=self._ports.limits, caller=caller)
-            change = PublicChange(stack.id, puts=(stack, stack_input, made), guards=(has_room,))
+            change = PublicChange(
+                stack.id, puts=(stack, stack_input, change_set), guards=(has_room,)
+            )
             self._ports.evaluations.put(stack_input.id, evaluation)
             await record_new_stack(self._ports, caller, change)
         else:
-            await self._keep(stack, made)
-        return ChangeSetView(made, stack.address, ChangeSetState.AVAILABLE)
+            await self._keep(stack, change_set)
+        return ChangeSetView(change_set, stack.address, ChangeSetState.AVAILABLE)
 
     async def of_update(
         self,
@@ -124,13 +128,13 @@ class ChangeSets:
             )
         old = await self._store.input(stack.input_id)
         blank = self._blank(caller, stack, name, description)
-        made = await self._ports.workers.compute(
+        change_set = await self._ports.workers.compute(
             lambda: contents.of_update(
                 blank, stack, plan, evaluation, request, same_input(stack_input, old)
             )
         )
-        await self._keep(stack, made)
-        return await self._view(stack, made)
+        await self._keep(stack, change_set)
+        return await self._view(stack, change_set)
 
     async def _again(self, caller: Caller, stack: Stack, name: str) -> ChangeSetView | None:
         """Return the change set that an earlier attempt of the same request created, or None."""
@@ -148,25 +152,25 @@ class ChangeSets:
             return blank
         return replace(blank, client_token=client.text, client_digest=client.digest)
 
-    async def _keep(self, stack: Stack, made: ChangeSet) -> None:
+    async def _keep(self, stack: Stack, change_set: ChangeSet) -> None:
         def guard(inside: TransactionReader) -> None:
             now = live(inside, stack)
             # The plan was made outside of this transaction. The stack may have been created since.
-            if is_in_review(now) != made.makes:
+            if is_in_review(now) != change_set.makes:
                 raise ActionInProgressError(
                     f"the stack {stack.name} has changed in the meantime; try again"
                 )
             known = inside.change_sets(stack.id)
-            if made.name in known:
+            if change_set.name in known:
                 raise AlreadyExistsError(
-                    f"ChangeSet [{made.name}] already exists for stack {stack.name}"
+                    f"ChangeSet [{change_set.name}] already exists for stack {stack.name}"
                 )
             if len(known) >= MOST:
                 raise LimitExceededError(
                     f"{stack.name} has {MOST} change sets, as many as it may have"
                 )
 
-        change = PublicChange(stack.id, puts=(made,), guards=(guard,))
+        change = PublicChange(stack.id, puts=(change_set,), guards=(guard,))
         await self._store.commit(change)
 
     async def list(self, caller: Caller, address: StackAddress) -> Sequence[ChangeSetView]:

@@ -39,7 +39,7 @@ async def of_create(
     found = await require_objects(ports, stack, stack_input, evaluation, request, is_new=True)
     imported = found.ids
 
-    def made() -> ChangeSet:
+    def content() -> ChangeSet:
         parameters = stack_view(stack, evaluation).parameters
         return replace(
             blank,
@@ -49,7 +49,7 @@ async def of_create(
             shown=_shown(request, parameters, _added(ports, stack, evaluation, imported)),
         )
 
-    return await ports.workers.compute(made)
+    return await ports.workers.compute(content)
 
 
 def of_update(

@@ -47,12 +47,14 @@ async def foreign_users(
 ) -> Sequence[PlanWarning]:
     """Return a warning for each deleted object that others use, as far as the cloud answers."""
     users = _Users(ports, stack)
-    asked = [(change, type_) for change in changes if (type_ := users.type_of(change)) is not None]
-    del asked[_MOST:]
-    found = await asyncio.gather(*(users.of(*each) for each in asked))
+    candidates = [
+        (change, type_) for change in changes if (type_ := users.type_of(change)) is not None
+    ]
+    del candidates[_MOST:]
+    found = await asyncio.gather(*(users.of(*each) for each in candidates))
     return [
         PlanWarning(change.path, _words(foreign))
-        for (change, _), foreign in zip(asked, found, strict=True)
+        for (change, _), foreign in zip(candidates, found, strict=True)
         if foreign
     ]
 

@@ -56,9 +56,13 @@ async def preview_create(
             else view
             for view in views
         ]
-        made = of_create(new.input, evaluation) if fingerprint else None
+        new_fingerprint = of_create(new.input, evaluation) if fingerprint else None
         return CreatePlanView(
-            stack_view(stack, evaluation, outputs), views, made, counted, found.unreported
+            stack_view(stack, evaluation, outputs),
+            views,
+            new_fingerprint,
+            counted,
+            found.unreported,
         )
 
     return await ports.workers.compute(view)

@@ -48,8 +48,8 @@ def _unambiguous(pairs: Iterable[tuple[Resource, Resource]]) -> dict[str, str]:
 
 
 def _look_alike(old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
-    given = {name for each in (old, new) for name, value in each.items() if value is not None}
-    return _differing(old, new) <= (1 if len(given) > 1 else 0)
+    specified = {name for each in (old, new) for name, value in each.items() if value is not None}
+    return _differing(old, new) <= (1 if len(specified) > 1 else 0)
 
 
 def _differing(old: Mapping[str, Any], new: Mapping[str, Any]) -> int:

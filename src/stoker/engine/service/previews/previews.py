@@ -106,8 +106,10 @@ class Previews:
         if tree is None:
             return plan, stack_input, evaluation
         accepted = foreseen.decisions
-        made = await ports.workers.compute(lambda: of_update(stack_input, accepted, tree))
-        return replace(plan, fingerprint=made), stack_input, evaluation
+        new_fingerprint = await ports.workers.compute(
+            lambda: of_update(stack_input, accepted, tree)
+        )
+        return replace(plan, fingerprint=new_fingerprint), stack_input, evaluation
 
     async def delete(
         self,

@@ -107,8 +107,8 @@ class UpdatePreviews:
             if node is not None:
                 line = _of_node(line, node, order.get(name), differences.get(name, Compared()))
             if line.change == "replaced":
-                made = replace(line.resource, type_name=evaluation.type_names[name])
-                line = replace(line, resource=made)
+                resource = replace(line.resource, type_name=evaluation.type_names[name])
+                line = replace(line, resource=resource)
             if is_nested(row) or line.cause == Reason.NESTED:
                 line = replace(line, inside=_inside(foreseen, name))
             if name in where:

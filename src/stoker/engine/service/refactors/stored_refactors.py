@@ -37,7 +37,7 @@ class StoredRefactors:
         self, caller: Caller, request: RefactorRequest, description: str
     ) -> StoredRefactor:
         """Store a refactor. One that is impossible is stored as well, with the reason."""
-        made = StoredRefactor(
+        stored = StoredRefactor(
             self._ports.ids.uuid(),
             caller.project_id,
             self._ports.clock.now(),
@@ -47,11 +47,11 @@ class StoredRefactors:
         try:
             view = await self._refactors.preview(caller, request)
         except (DiagnosticError, RequestError) as refused:
-            made = replace(made, fault=str(refused), state=UNAVAILABLE)
+            stored = replace(stored, fault=str(refused), state=UNAVAILABLE)
         else:
-            made = replace(made, shown=_shown(view))
-        await self._put(made)
-        return made
+            stored = replace(stored, shown=_shown(view))
+        await self._put(stored)
+        return stored
 
     async def show(self, caller: Caller, refactor_id: str) -> StoredRefactor:
         """Return a refactor. Raises NotFoundError."""

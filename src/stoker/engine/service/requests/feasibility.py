@@ -68,8 +68,8 @@ async def require_feasible(
     await require_services(ports, stack, evaluation)
     if adopts:
         # The objects of nested stacks exist, whatever became of their flavors and images.
-        asked = ports.clouds.check
-        findings.extend(await constraint_diagnostics(ports, stack, evaluation, asked))
+        check = ports.clouds.check
+        findings.extend(await constraint_diagnostics(ports, stack, evaluation, check))
         findings.raise_errors()
         return
     faults = await neighbour_diagnostics(ports, stack, evaluation, present, pending.extensions)

@@ -55,14 +55,14 @@ class NewResource(Struct, frozen=True):
 
 
 async def obstacle_diagnostics(
-    ports: Ports, stack: Stack, evaluation: Evaluation, asked: Sequence[NewResource]
+    ports: Ports, stack: Stack, evaluation: Evaluation, resources: Sequence[NewResource]
 ) -> list[Diagnostic]:
     """Return diagnostics about those of the :func:`searchable` resources that cannot be created."""
-    if not asked:
+    if not resources:
         return []
     obstacles = _Obstacles(ports, stack)
-    answers = await asyncio.gather(*(obstacles.of(each) for each in asked))
-    faults = {each.names: found for each, found in zip(asked, answers, strict=True) if found}
+    answers = await asyncio.gather(*(obstacles.of(each) for each in resources))
+    faults = {each.names: found for each, found in zip(resources, answers, strict=True) if found}
     if not faults:
         return []
     return await ports.workers.compute(lambda: [*_located(evaluation, (), faults)])

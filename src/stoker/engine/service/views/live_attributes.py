@@ -104,8 +104,8 @@ class LiveAttributes:
     ) -> Mapping[str, Any] | str:
         ask, faults = ask_beside(stack_rows, until), self._ports.faults
         works = [_work(stack_rows, row) for row in rows]
-        asked = (ask(row, work) for row, work in zip(rows, works, strict=True))
-        read = await asyncio.gather(*asked, return_exceptions=True)
+        reads = (ask(row, work) for row, work in zip(rows, works, strict=True))
+        read = await asyncio.gather(*reads, return_exceptions=True)
         for answer in read:
             if isinstance(answer, TimeoutError):
                 return f"there was no answer within {LONGEST:.0f} seconds"
