@@ -116,8 +116,8 @@ def _below(
         before = inside.earlier
         accepted = frozenset(() if before is None else map(_place, before.custom_checks()))
         # The value that a nested stack gets is reported where it is written.
-        given = _known_faults(evaluation.analyses[name].custom_checks, faults)
-        known = {*above, *_of_parameters(evaluation, faults), *given}
+        of_values = _known_faults(evaluation.analyses[name].custom_checks, faults)
+        known = {*above, *_of_parameters(evaluation, faults), *of_values}
         found = _of_template(child, faults, known, accepted)
         yield from in_nested(evaluation, name, [*found, *_below(child, inside, faults, known)])
 

@@ -48,12 +48,12 @@ def imports_to_make(
     declared = {
         name: id_ for name, id_ in desired.imports.items() if lacks_object(current.get(name))
     }
-    made = {
+    existing = {
         name: id_
         for name, id_ in requested.items()
         if name in current and current[name].physical_id == id_
     }
-    found = {**declared, **{name: id_ for name, id_ in requested.items() if name not in made}}
+    found = {**declared, **{name: id_ for name, id_ in requested.items() if name not in existing}}
     faults = list(islice(_faults(desired, current, requested, found), _MOST_FAULTS))
     if faults:
         raise DiagnosticError(faults)
@@ -125,9 +125,9 @@ def _differing(definition: Definition, differences: Iterable[Difference]) -> Ite
     """Return why an object is not imported: the template would change it."""
     name = definition.name
     for each in differences:
-        given = definition.properties.get(each.name)
-        desired = f"the template has {shown(given)}"
-        if given is None:
+        written = definition.properties.get(each.name)
+        desired = f"the template has {shown(written)}"
+        if written is None:
             desired = f"a resource without one gets {shown(each.applied)}"
         correction = f"write {each.name}: {shown(each.live)}"
         if each.live in (None, "", [], {}):

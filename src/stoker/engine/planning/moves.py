@@ -70,14 +70,14 @@ def moves_back(
     while blocked := _blocked(moves, current):
         for name in blocked:
             del moves[name]
-    taken = (current.keys() - moves.keys()) | set(moves.values())
+    used_names = (current.keys() - moves.keys()) | set(moves.values())
     for name, row in current.items():
         if name in names or name in moves:
             continue
         for earlier in reversed(list(row.former_names)):
-            if earlier in names and earlier not in taken:
+            if earlier in names and earlier not in used_names:
                 moves[name] = earlier
-                taken.add(earlier)
+                used_names.add(earlier)
                 break
     return {name: earlier for name, earlier in moves.items() if name != earlier}
 

@@ -34,12 +34,14 @@ async def neighbour_diagnostics(
     """
     if not needed:
         return []
-    asked = sorted(filter(None, needed))
+    extensions = sorted(filter(None, needed))
     absent: set[str] = set()
-    if asked:
-        required = [(_SERVICE, name) for name in asked]
+    if extensions:
+        required = [(_SERVICE, name) for name in extensions]
         lacking = await ports.workers.run("catalog", lambda: ports.clouds.lacking(stack, required))
-        absent = {name for name, reason in zip(asked, lacking, strict=True) if reason is not None}
+        absent = {
+            name for name, reason in zip(extensions, lacking, strict=True) if reason is not None
+        }
     return await ports.workers.compute(lambda: [*_located(evaluation, present, absent)])
 
 

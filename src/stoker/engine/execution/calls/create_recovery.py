@@ -112,7 +112,7 @@ async def _send(caller: TypeCaller, work: TypeCall) -> Outcome:
                 sent = (*before.asked, _now(caller))[-_MOST_SEND_TIMES:]
                 await caller.record(asked=sent)
                 is_sent = True
-                outcome: Outcome = await caller.made(work, call, run)
+                outcome: Outcome = await caller.send(work, call, run)
     except MachineError as lack:
         if is_sent and not lack.in_flight:
             caller.row = before
@@ -124,11 +124,11 @@ async def _send(caller: TypeCaller, work: TypeCall) -> Outcome:
 
 async def _record_unsent(caller: TypeCaller, work: TypeCall) -> None:
     """Record that no request is in flight. An object that shows its owner is searched for once."""
-    asked = caller.row.asked
+    send_times = caller.row.asked
     if not is_unproven(work.type, caller.row.properties):
         landed = _now(caller) - caller.session.ports.limits.landing
-        asked = (*asked, landed)[-_MOST_SEND_TIMES:]
-    await caller.record(asked=asked)
+        send_times = (*send_times, landed)[-_MOST_SEND_TIMES:]
+    await caller.record(asked=send_times)
 
 
 def _landed_by(caller: TypeCaller) -> float:

@@ -81,8 +81,8 @@ class ResourceRun(TypeCaller):
         if was_started and (row.action_started_at or 0.0) >= operation.created_at:
             started = {"action_started_at": row.action_started_at, "progress": row.progress}
             changes = {**started, **changes}
-        asked = await self._sent_before(operation.created_at if was_started else None)
-        await self.begin(action, calls, asked=asked, **changes)
+        send_times = await self._sent_before(operation.created_at if was_started else None)
+        await self.begin(action, calls, asked=send_times, **changes)
         self.session.unanswered.pop(row.id, None)
 
     async def _sent_before(self, since: float | None) -> tuple[float, ...]:
@@ -97,14 +97,14 @@ class ResourceRun(TypeCaller):
         if type_ is None or type_.service is None:
             return ()
         await self.end_of_orphan()
-        asked = self._unanswered()
+        send_times = self._unanswered()
         if since is not None and (self.row.action_started_at or 0.0) >= since:
-            return asked
-        limits, sent = self.session.ports.limits, max(asked, default=0.0)
+            return send_times
+        limits, sent = self.session.ports.limits, max(send_times, default=0.0)
         left = sent + limits.landing - self.session.ports.clock.now()
         if left > 0 and sent >= limits.cloud_since:
             await self.waiting.sleep(left)
-        return asked
+        return send_times
 
     def _unanswered(self) -> tuple[float, ...]:
         """Return the recorded send times, with that of a change whose response is unknown."""
@@ -215,10 +215,10 @@ class ResourceRun(TypeCaller):
 
     async def _let_others_start(self, work: TypeCall) -> None:
         """Record the early attributes, then let dependants start."""
-        early, wanted = self.context.early, work.attributes & work.type.early_attributes
+        early, early_attributes = self.context.early, work.attributes & work.type.early_attributes
         if early is None or early.is_early(early.key_of(self.row)):
             return
-        missing = wanted - self.row.attributes.keys()
+        missing = early_attributes - self.row.attributes.keys()
         if missing and can(work.type, Reads):
             try:
                 live = await self.ask(replace(work, method=work.type.read))

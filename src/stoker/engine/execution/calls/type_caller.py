@@ -200,7 +200,7 @@ class TypeCaller:
             service = work.service
             if service is None:
                 return call()
-            return await self.made(work, call, partial(self.session.ports.workers.run, service))
+            return await self.send(work, call, partial(self.session.ports.workers.run, service))
 
     async def prepared(self, work: TypeCall) -> Callable[[], Any]:
         """Return the call with everything that it needs, after orphaned calls have ended."""
@@ -209,7 +209,7 @@ class TypeCaller:
             work = self._with_landing(work)
         return await bound_call(self.session, self.row, work)
 
-    async def made(
+    async def send(
         self,
         work: TypeCall,
         call: Callable[[], Any],
@@ -341,21 +341,21 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
         stack_rows.targets[row.id] = work.properties
 
     def connected() -> Any:
-        made = replace(call, cloud=ports.clouds.connection(stack))
+        bound = replace(call, cloud=ports.clouds.connection(stack))
         is_search = can(type_, Adopts) and method == type_.find
         if is_search or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
-            made = replace(made, properties=resolved(stack_rows, type_, made.properties))
-            if made.update.previous and row.action is Action.UPDATE:
-                previous = resolved_where_known(stack_rows, type_, made.update.previous)
-                made = replace(made, update=replace(made.update, previous=previous))
+            bound = replace(bound, properties=resolved(stack_rows, type_, bound.properties))
+            if bound.update.previous and row.action is Action.UPDATE:
+                previous = resolved_where_known(stack_rows, type_, bound.update.previous)
+                bound = replace(bound, update=replace(bound.update, previous=previous))
         elif method.__name__ == "delete":
             # Objects in the properties may be deleted or renamed. The delete must still work.
-            known = resolved_where_known(stack_rows, type_, made.properties)
-            made = replace(made, properties=known)
+            known = resolved_where_known(stack_rows, type_, bound.properties)
+            bound = replace(bound, properties=known)
         if others:
-            made = replace(made, shared=shared_parts(stack_rows, others, made))
-            if method.__name__ == "delete" and is_shared(type_, made):
+            bound = replace(bound, shared=shared_parts(stack_rows, others, bound))
+            if method.__name__ == "delete" and is_shared(type_, bound):
                 return Done()
-        return method(made)
+        return method(bound)
 
     return connected

@@ -165,11 +165,11 @@ async def observe_all(
     stack_rows: StackRows, rows: Iterable[Resource], ask: Ask
 ) -> dict[str, Observation]:
     """Return comparisons with live objects, by row, for types that support it."""
-    asked = [(row, work) for row in rows if (work := _comparison_call(stack_rows, row)) is not None]
+    calls = [(row, work) for row in rows if (work := _comparison_call(stack_rows, row)) is not None]
     observations = await asyncio.gather(
-        *(_observe(stack_rows, row, work, ask) for row, work in asked)
+        *(_observe(stack_rows, row, work, ask) for row, work in calls)
     )
-    return {row.id: observation for (row, _), observation in zip(asked, observations, strict=True)}
+    return {row.id: observation for (row, _), observation in zip(calls, observations, strict=True)}
 
 
 def _comparison_call(stack_rows: StackRows, row: Resource) -> TypeCall | None:
@@ -203,11 +203,13 @@ async def check_failed_and_replaced(
     removed yet can unless its object is known to be deleted or broken.
     """
     names = frozenset(desired.names)
-    asked = [row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)]
-    if not asked:
+    candidates = [
+        row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)
+    ]
+    if not candidates:
         return frozenset()
-    verdicts = await asyncio.gather(*(_passes_check(stack_rows, row, ask) for row in asked))
-    return frozenset(row.id for row, good in zip(asked, verdicts, strict=True) if good)
+    verdicts = await asyncio.gather(*(_passes_check(stack_rows, row, ask) for row in candidates))
+    return frozenset(row.id for row, good in zip(candidates, verdicts, strict=True) if good)
 
 
 def _needs_check(row: Resource) -> bool:
@@ -236,9 +238,9 @@ async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:
 
 def _met(error: Exception) -> Exception:
     """Return the error of the cloud that an error of this service wraps."""
-    said = error.__context__
+    cause = error.__context__
     return (
-        said
-        if isinstance(error, RequestError | StoppedError) and isinstance(said, Exception)
+        cause
+        if isinstance(error, RequestError | StoppedError) and isinstance(cause, Exception)
         else error
     )
