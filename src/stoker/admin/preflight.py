@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 def missing(conf: ConfigOpts) -> list[str]:
     """Return problems that prevent a start though each option is right."""
-    said = []
+    faults = []
     try:
         settings_from(conf)
     except ValueError as error:
-        said.append(str(error))
+        faults.append(str(error))
     try:
         engine_for(require_supported(conf.database.connection or "sqlite://"))
     except ValueError as error:
-        said.append(str(error))
+        faults.append(str(error))
     try:
         environment_in(Path(conf.environment_dir))
     except (DiagnosticError, OSError) as error:
-        said.append(f"[DEFAULT] environment_dir: {error}")
+        faults.append(f"[DEFAULT] environment_dir: {error}")
     try:
         bus_settings(conf)
     except ValueError as error:
-        said.append(str(error))
-    return said
+        faults.append(str(error))
+    return faults

@@ -148,13 +148,13 @@ class ObservedSession(session.Session):  # type: ignore[misc] # the library has 
             if len(self._places) >= _MOST_PLACES:
                 self._places.clear()
             certificates = _file_with(place.ca_cert)
-            made = connection.Connection(
+            new_connection = connection.Connection(
                 session=self._session_for(place, certificates and certificates.name),
                 region_name=place.region or region,
                 app_name="stoker",
                 app_version=__version__,
             )
-            session = self._places[place] = (made, certificates)
+            session = self._places[place] = (new_connection, certificates)
         return session[0]
 
     def _session_for(self, place: Place, certificates: str | None) -> ObservedSession:
@@ -362,10 +362,10 @@ def _file_with(certificates: str | None) -> Any:
     """Return a temporary file with these certificates, or None."""
     if certificates is None:
         return None
-    made = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
-    made.write(certificates)
-    made.flush()
-    return made
+    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
+    file.write(certificates)
+    file.flush()
+    return file
 
 
 def _tls(own: ServiceAccess) -> Iterator[tuple[str, Any]]:

@@ -174,10 +174,10 @@ def parse(template: str | Mapping[str, Any] | Source, file: str | None = None) -
 def parse_nested(template: str | Mapping[str, Any] | Source, file: str | None = None) -> Template:
     """Parse a nested template, within the limits of its parent."""
     source = template if isinstance(template, Source) else read_template(template, file)
-    taken, diagnostics = take_apart(source)
+    parsed, diagnostics = take_apart(source)
     if diagnostics.errors:
         raise DiagnosticError(first_of([*diagnostics, *source.warnings]))
-    return taken
+    return parsed
 
 
 @cached(LRUCache(MAX_CACHED, lambda template: len(template.source.text or "")), lock=Lock())

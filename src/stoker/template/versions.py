@@ -308,7 +308,7 @@ def _no_version(data: Mapping[Any, Any]) -> DiagnosticError:
     if not data:
         message = f"{NOT_VALID}: the document is empty. A template begins with {_NEWEST}"
         return refusal("no-version", message, (), BAD_REQUEST)
-    mistaken = (said for said, keys in _MISTAKEN.items() if not data.keys().isdisjoint(keys))
+    mistaken = (advice for advice, keys in _MISTAKEN.items() if not data.keys().isdisjoint(keys))
     return refusal("no-version", message, (), BAD_REQUEST, suggestion=next(mistaken, None))
 
 

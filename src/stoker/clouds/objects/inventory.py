@@ -279,8 +279,8 @@ def _existing(
     type_name: str, found: Object, properties: Mapping[str, Any], part_of: tuple[str, ...] = ()
 ) -> ExistingObject:
     name = str(found.get("name") or "")
-    given = _given({"name": name, **properties})
-    return ExistingObject(type_name, str(found["id"]), name, given, part_of)
+    specified = _given({"name": name, **properties})
+    return ExistingObject(type_name, str(found["id"]), name, specified, part_of)
 
 
 def _given(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -169,9 +169,11 @@ class Lookups:
     def known_faults(self, cloud: Any, checks: Sequence[tuple[str, Any]]) -> list[str | None]:
         """Check as :meth:`check_many`; None also if the service does not respond in time."""
         distinct = {repr(item): item for item in checks}
-        asked = {key: self._pool.submit(self.check, cloud, *item) for key, item in distinct.items()}
-        wait(asked.values(), timeout=self._patience_seconds)
-        verdicts = {key: _known_fault(future) for key, future in asked.items()}
+        futures = {
+            key: self._pool.submit(self.check, cloud, *item) for key, item in distinct.items()
+        }
+        wait(futures.values(), timeout=self._patience_seconds)
+        verdicts = {key: _known_fault(future) for key, future in futures.items()}
         return [verdicts[repr(item)] for item in checks]
 
     def close(self) -> None:

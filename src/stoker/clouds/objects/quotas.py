@@ -48,11 +48,13 @@ def quotas_for(cloud: Any, lookups: Lookups, use: QuotaKeys) -> list[Quota]:
         requested.update(_of_flavor(cloud, lookups, name, number))
     found = []
     for service, read in _READERS.items():
-        wanted = {key: n for key, n in requested.items() if key.startswith(f"{service}/") and n > 0}
-        levels = _answer(read, cloud) if wanted else {}
+        of_service = {
+            key: n for key, n in requested.items() if key.startswith(f"{service}/") and n > 0
+        }
+        levels = _answer(read, cloud) if of_service else {}
         for name, (limit, used) in levels.items():
-            if f"{service}/{name}" in wanted:
-                number = wanted[f"{service}/{name}"]
+            if f"{service}/{name}" in of_service:
+                number = of_service[f"{service}/{name}"]
                 found.append(Quota(service, name, number, used, None if limit < 0 else limit))
     return found
 

@@ -226,13 +226,13 @@ class Trusts:
         roles = self._settings.delegated_roles or tuple(sorted(caller.roles))
         desired = replace(known, trust_id="", roles=tuple(roles))
         try:
-            made = await self._make(caller, desired, known.trust_id)
+            trust_id = await self._make(caller, desired, known.trust_id)
         except RequestError as refused:
             log.warning("a trust is gone", trust=known.trust_id, error=refused.message)
             return None
-        self._replaced[known.trust_id] = made
-        self._keep(desired, made)
-        return made
+        self._replaced[known.trust_id] = trust_id
+        self._keep(desired, trust_id)
+        return trust_id
 
     async def _make(self, caller: Caller, desired: TrustRecord, replaces: str | None = None) -> str:
         """Create a trust; return it, or the one that another process created in the meantime."""
@@ -259,10 +259,10 @@ class Trusts:
                 self._begin(lost.remove_late(self._check_delays, lock))
                 raise
             trust_id = found
-        made = replace(desired, trust_id=trust_id)
-        counts = await self._records.add_trust(made, replaces)
-        if counts != made.trust_id:
-            self._begin(self._remove(made.trust_id, desired.project_id, desired.user_id))
+        record = replace(desired, trust_id=trust_id)
+        counts = await self._records.add_trust(record, replaces)
+        if counts != record.trust_id:
+            self._begin(self._remove(record.trust_id, desired.project_id, desired.user_id))
         return counts
 
     def _keep(self, desired: TrustRecord, trust_id: str) -> None:

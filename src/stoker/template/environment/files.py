@@ -74,13 +74,13 @@ def merge(
 
 
 def _settle(strategies: dict[str, str], environment: Environment, file: str) -> None:
-    asked = environment.merge_strategies
+    requested = environment.merge_strategies
     for name in (*environment.parameters, *environment.parameter_defaults):
         if name not in strategies:
-            strategies[name] = asked.get(name, asked.get(DEFAULT, OVERWRITE))
-        elif asked.get(name, strategies[name]) != strategies[name]:
+            strategies[name] = requested.get(name, requested.get(DEFAULT, OVERWRITE))
+        elif requested.get(name, strategies[name]) != strategies[name]:
             message = (
-                f'the strategy "{asked[name]}" for "{name}" conflicts with'
+                f'the strategy "{requested[name]}" for "{name}" conflicts with'
                 f' "{strategies[name]}", which an earlier file uses'
             )
             raise _refused(

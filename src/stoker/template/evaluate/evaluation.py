@@ -318,8 +318,10 @@ def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
         try:
             separate = separate_in(analysis.definition, evaluation.inputs)
             if separate is not None:
-                made = Evaluation(*separate, evaluation.known_types)
-                errors = as_template_diagnostics(made.validate(), made.template.source.file).errors
+                inner = Evaluation(*separate, evaluation.known_types)
+                errors = as_template_diagnostics(
+                    inner.validate(), inner.template.source.file
+                ).errors
                 found += (found_in_separate(each, path) for each in errors)
         except DiagnosticError as error:
             found += (found_in_separate(each, path) for each in error.diagnostics)

@@ -88,10 +88,10 @@ class _Loops:
         self.found: list[Diagnostic] = []
         self.origins: dict[Path, Path] = {}
 
-    def expanded(self, value: Any, bound: Mapping[str, str], path: Path, made: Path) -> Any:
+    def expanded(self, value: Any, bound: Mapping[str, str], path: Path, target: Path) -> Any:
         """Return a value with the ``bound`` names replaced.
 
-        It is at ``path`` in the template, and at ``made`` in the result.
+        It is at ``path`` in the template, and at ``target`` in the result.
         """
         if isinstance(value, str):
             value = _filled(value, bound)
@@ -102,35 +102,35 @@ class _Loops:
             raise refusal("too-large", message, path[:1])
         if isinstance(value, list):
             return [
-                self.expanded(item, bound, (*path, i), (*made, i)) for i, item in enumerate(value)
+                self.expanded(item, bound, (*path, i), (*target, i)) for i, item in enumerate(value)
             ]
         if not isinstance(value, Mapping):
             return value
         if len(value) == 1 and isinstance(name := value.get("Ref"), str) and name in bound:
             return bound[name]
         entries: dict[str, Any] = {}
-        for key, inner in self._entries(value, bound, path, made):
+        for key, inner in self._entries(value, bound, path, target):
             if key in entries:
                 self._report("duplicate-name", f'a loop makes "{key[:80]}" twice', path)
             entries[key] = inner
         return entries
 
     def _entries(
-        self, value: Mapping[str, Any], bound: Mapping[str, str], path: Path, made: Path
+        self, value: Mapping[str, Any], bound: Mapping[str, str], path: Path, target: Path
     ) -> Iterator[tuple[str, Any]]:
         for key, inner in value.items():
             place = (*path, key)
             if key.startswith(LOOP):
-                yield from self._repeated(inner, bound, place, made)
+                yield from self._repeated(inner, bound, place, target)
                 continue
             name = _filled(key, bound)
-            here = (*made, name)
+            here = (*target, name)
             if name != key or path[-1] == _BODY:
                 self.origins[here] = place
             yield name, self.expanded(inner, bound, place, here)
 
     def _repeated(
-        self, loop: Any, bound: Mapping[str, str], path: Path, made: Path
+        self, loop: Any, bound: Mapping[str, str], path: Path, target: Path
     ) -> Iterator[tuple[str, Any]]:
         if not (isinstance(loop, list) and len(loop) == 3 and isinstance(loop[2], Mapping)):
             self._report("bad-loop", f"a loop is {_FORM}", path)
@@ -143,7 +143,7 @@ class _Loops:
             self._report("bad-loop", message, (*path, 0))
             return
         for item in self._items(collection, bound, (*path, 1)):
-            yield from self._entries(body, {**bound, name: item}, (*path, _BODY), made)
+            yield from self._entries(body, {**bound, name: item}, (*path, _BODY), target)
 
     def _items(self, collection: Any, bound: Mapping[str, str], path: Path) -> list[str]:
         """Return the texts of a loop's collection; none if it is unknown."""

@@ -141,10 +141,10 @@ def separate_in(definition: Definition, inputs: Inputs) -> tuple[Template, Input
     ``inputs`` are those of the parent. Raises :class:`DiagnosticError`.
     """
     type_ = definition.type
-    made = type_.made_from(definition.properties) if can(type_, MakesStack) else None
-    if made is None or inputs.depth >= inputs.max_depth:
+    text_and_parameters = type_.made_from(definition.properties) if can(type_, MakesStack) else None
+    if text_and_parameters is None or inputs.depth >= inputs.max_depth:
         return None
-    text, parameters = made
+    text, parameters = text_and_parameters
     file = next((name for name, content in inputs.files.items() if content == text), None)
     return _counted(_parsed(text, file, inputs), inputs), replace(
         inputs,

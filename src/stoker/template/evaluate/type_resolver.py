@@ -236,11 +236,11 @@ class TypeResolver:
         meaning = self.registry.meaning(type_name, resource_name)
         if meaning.type is not None:
             return meaning.type
-        made = self._from_template(type_name, meaning)
+        type_ = self._from_template(type_name, meaning)
         facade = self._facade(type_name, resource_name, meaning)
         if facade is not None:
-            _check_facade(made, facade)
-        return made
+            _check_facade(type_, facade)
+        return type_
 
     def _facade(self, name: str, resource_name: str, meaning: Meaning) -> ResourceType | None:
         """Return the meaning of the name without the mapping to the template."""
@@ -272,14 +272,14 @@ class TypeResolver:
         return known
 
 
-def _check_facade(made: TemplateType, facade: ResourceType) -> None:
+def _check_facade(type_: TemplateType, facade: ResourceType) -> None:
     """Check that a template in the place of a type has its parameters and outputs.
 
     The messages are those of Heat.
     """
-    name, found = made.type_name, []
+    name, found = type_.type_name, []
     for key, declared in facade.properties.items():
-        own = made.properties.get(key)
+        own = type_.properties.get(key)
         if own is None and declared.required:
             found.append(f"Required property {key} for facade {name} missing in provider")
         elif own is not None and not _fits(declared.type, own.type):
@@ -287,17 +287,17 @@ def _check_facade(made: TemplateType, facade: ResourceType) -> None:
             found.append(f"Property {key} type mismatch between facade {name} ({mismatch})")
     found += [
         f"Provider requires property {key} unknown in facade {name}"
-        for key, own in made.properties.items()
+        for key, own in type_.properties.items()
         if key not in facade.properties and own.required
     ]
     found += [
         f"Attribute {key} for facade {name} missing in provider"
         for key in facade.attributes
-        if not has_attribute(made, key)
+        if not has_attribute(type_, key)
     ]
     if found:
         raise DiagnosticError(
-            Diagnostic("facade-mismatch", message, file=made.url) for message in found
+            Diagnostic("facade-mismatch", message, file=type_.url) for message in found
         )
 
 

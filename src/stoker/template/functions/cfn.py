@@ -201,10 +201,10 @@ def _key_meant(key: str, mapping: Any) -> str | None:
     names = [str(name) for name in mapping] if isinstance(mapping, Mapping) else []
     read = unquoted_key(key)
     if read in names:
-        taken = _WORDS_OF_YAML.get(read, f"the number {read}")
+        meaning = _WORDS_OF_YAML.get(read, f"the number {read}")
         return (
             f'did you mean "{read}"? If {key} stands there without quotes, YAML takes it for'
-            f" {taken}: put it into quotes"
+            f" {meaning}: put it into quotes"
         )
     return did_you_mean(key, names)
 
