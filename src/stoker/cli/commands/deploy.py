@@ -96,9 +96,9 @@ def command(
 
 def _settings(timeout: int | None, tags: str | None, *, rollback: bool) -> dict[str, Any]:
     """Return the fields of the request that are the same for a create and an update."""
-    given = {"timeout_mins": timeout, "tags": tags}
-    given = {name: value for name, value in given.items() if value is not None}
-    return {"disable_rollback": not rollback, **given}
+    settings = {"timeout_mins": timeout, "tags": tags}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    return {"disable_rollback": not rollback, **settings}
 
 
 def _connected(target: Target, console: Console) -> Client:

@@ -191,10 +191,10 @@ class _Reader:
         self._known |= set(by_path(self._stack, resources))
 
     def _chosen(self, events: Iterable[Event]) -> Iterator[_Named]:
-        wanted = () if self._resource is None else tuple(self._resource.split("/"))
+        prefix = () if self._resource is None else tuple(self._resource.split("/"))
         for event in events:
             path = event_path(event, self._stack, self._paths)
-            if path[: len(wanted)] == wanted:
+            if path[: len(prefix)] == prefix:
                 yield _Named(event, "/".join(path))
 
 

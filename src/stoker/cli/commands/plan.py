@@ -83,8 +83,8 @@ def command(
       stoker plan --destroy web-app
     """
     with closing(connect(target)) as client:
-        made = _destroy if destroy else _deploy
-        plan, saved = made(client, arguments, fingerprint=out is not None)
+        make_plan = _destroy if destroy else _deploy
+        plan, saved = make_plan(client, arguments, fingerprint=out is not None)
         if out is not None and plan.changes:
             _require_savable(client, plan, saved).save(out)
     if as_json:

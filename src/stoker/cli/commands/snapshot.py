@@ -73,13 +73,13 @@ def create(stack_name: str, name: str | None, as_json: bool, wait: bool, target:
         stack = the_stack(client, stack_name, outputs=False)
         last = last_event_id(client, stack)
         answer = client.call(ORCHESTRATION, "POST", f"{stack.path}/snapshots", {"name": name})
-        made = parsed(lambda found: str(found["id"]), answer)
+        snapshot_id = parsed(lambda found: str(found["id"]), answer)
         ended = _follow(console, client, stack, last, wait=wait)
         _require_complete(console, client, ended, wait=wait)
         if as_json:
-            print_json(_the_snapshot(client, stack, made))
+            print_json(_the_snapshot(client, stack, snapshot_id))
         else:
-            say(console, f"snapshot {made}")
+            say(console, f"snapshot {snapshot_id}")
 
 
 @command.command("list")

@@ -117,12 +117,12 @@ def _reached_at(client: Client, server: Server) -> tuple[str, int]:
 
 def unreachable(name: str, console: str) -> str:
     """Return the reason why no SSH server can be reached, from the server's console."""
-    said = [
+    lines = [
         line.partition(_CONSOLE_MARK)[2] for line in console.splitlines() if _CONSOLE_MARK in line
     ]
-    if said and not said[-1].startswith("sshd is running"):
-        return f"no SSH server runs in {name}: {said[-1]}"
-    if said:
+    if lines and not lines[-1].startswith("sshd is running"):
+        return f"no SSH server runs in {name}: {lines[-1]}"
+    if lines:
         return (
             f"cannot reach the SSH server in {name}: open TCP port {_PORT} in a security group of"
             " its port"

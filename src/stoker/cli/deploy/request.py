@@ -192,9 +192,9 @@ class DeployRequest(Struct, frozen=True):
     def plan(self, client: Client, stack: Stack, *, fingerprint: bool = False) -> Plan:
         """Return the changes of a deployment in a stack, and in its nested stacks."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
-        asked = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
-        asked |= {"quotas": "true", "warnings": "true"}
-        query = urlencode(asked, doseq=True)
+        options = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
+        options |= {"quotas": "true", "warnings": "true"}
+        query = urlencode(options, doseq=True)
         answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)
 

@@ -69,8 +69,8 @@ class LocalCloud:
         """Wait until all APIs respond. Blocks. Raise :class:`CommandError` if the process ends."""
         stdout = self._process.stdout
         assert stdout is not None
-        said, _, _ = select.select([stdout], [], [], START_SECONDS)
-        if not (said and stdout.readline().startswith(b"ready")):
+        readable, _, _ = select.select([stdout], [], [], START_SECONDS)
+        if not (readable and stdout.readline().startswith(b"ready")):
             raise CommandError(
                 "the local cloud did not start; see its output above, and check this machine with"
                 ' "stoker doctor"'

@@ -79,8 +79,8 @@ def start_detached(target: Target) -> Running:
         ended = os.waitpid(pid, os.WNOHANG)[0] == pid
     if not ended:
         os.kill(pid, signal.SIGTERM)
-    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
-    raise CommandError("\n".join(["the service did not start; its output:", *said]))
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_TAIL:]
+    raise CommandError("\n".join(["the service did not start; its output:", *lines]))
 
 
 def stop(running: Running, data_dir: Path) -> None:

@@ -55,8 +55,8 @@ class Report(Struct, frozen=True):
         say(console, f"\n{self.name}: {words}", "bold green")
 
     def _row(self, result: Result) -> tuple[str, ...]:
-        taken = {each.action: f"{each.seconds:.1f} s" for each in result.operations}
-        times = [taken.get(action, "-") for action in ("CREATE", "UPDATE", "DELETE")]
+        durations = {each.action: f"{each.seconds:.1f} s" for each in result.operations}
+        times = [durations.get(action, "-") for action in ("CREATE", "UPDATE", "DELETE")]
         name = result.scenario.name
         if result.scenario.kills:
             name += f" ({result.kills} times)"

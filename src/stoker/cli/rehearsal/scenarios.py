@@ -81,13 +81,13 @@ def with_failure(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the body of a request whose template fails at its end."""
     template = body["template"]
     data = read(template).data if isinstance(template, str) else template
-    key, wanted = "resources", {"type": "OS::Heat::TestResource", "properties": {"fail": True}}
+    key, failure = "resources", {"type": "OS::Heat::TestResource", "properties": {"fail": True}}
     after = "depends_on"
     if "Resources" in data:
         key, after = "Resources", "DependsOn"
-        wanted = {name.capitalize(): value for name, value in wanted.items()}
+        failure = {name.capitalize(): value for name, value in failure.items()}
     resources = dict(data.get(key) or {})
     if resources:
-        wanted[after] = list(resources)
-    changed = {**data, key: {**resources, FAILURE: wanted}}
+        failure[after] = list(resources)
+    changed = {**data, key: {**resources, FAILURE: failure}}
     return {**body, "template": json.dumps(changed, default=str), "disable_rollback": False}

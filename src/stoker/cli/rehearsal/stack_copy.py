@@ -34,10 +34,10 @@ def copy_of(client: Client, name: str, values: Mapping[str, str]) -> StackCopy:
     secrets = parsed(_masked, environment)
     missing = [each for each in secrets if each not in values]
     if missing:
-        given = " ".join(f"-P {each}=VALUE" for each in missing)
+        options = " ".join(f"-P {each}=VALUE" for each in missing)
         raise InputError(
             f"{stack.name} cannot be copied: its service does not show the values of hidden"
-            f" parameters. Give them, or others that fit: {given}"
+            f" parameters. Give them, or others that fit: {options}"
         )
     for section in _SECTIONS:
         shown = environment.get(section) or {}

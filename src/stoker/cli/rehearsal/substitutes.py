@@ -86,8 +86,8 @@ class Substitutes:
     def make_missing(self, findings: Iterable[Mapping[str, Any]]) -> bool:
         """Make substitutes for objects that findings miss; return whether there are new ones."""
         known = {(each.kind, each.name) for each in self.made}
-        wanted = {(each.kind, each.name): each for each in missing_in(findings)}
-        new = [each for key, each in wanted.items() if key not in known and each.kind in _MAKERS]
+        missing = {(each.kind, each.name): each for each in missing_in(findings)}
+        new = [each for key, each in missing.items() if key not in known and each.kind in _MAKERS]
         if not new:
             return False
         before = objects_of(self._user)
@@ -175,8 +175,8 @@ class Substitutes:
             return self._public(missing, is_known=bool(known))
         body = {"name": known.get("name") or missing.name, "shared": True}
         body["router:external"] = bool(external)
-        made = self._administrator.call("network", "POST", "/v2.0/networks", {"network": body})
-        network_id = made["network"]["id"]
+        response = self._administrator.call("network", "POST", "/v2.0/networks", {"network": body})
+        network_id = response["network"]["id"]
         subnets = self._known_subnets(known)
         for subnet in subnets or [self._assumed_subnet(external=bool(external))]:
             self._subnet({**subnet, "network_id": network_id})
@@ -197,24 +197,24 @@ class Substitutes:
         """Make a subnet in a network of its own."""
         known = self._known("network", "/v2.0/subnets", "subnets", missing)
         body: Body = {"network": {"name": f"network of {missing.name}", "shared": True}}
-        made = self._administrator.call("network", "POST", "/v2.0/networks", body)
+        response = self._administrator.call("network", "POST", "/v2.0/networks", body)
         fields = {key: known[key] for key in _SUBNET if known.get(key)}
         subnet = {"name": missing.name, **(fields or self._assumed_subnet(external=False))}
-        subnet_id = self._subnet({**subnet, "network_id": made["network"]["id"]})
+        subnet_id = self._subnet({**subnet, "network_id": response["network"]["id"]})
         return self._with_id("subnet", missing, str(subnet["cidr"]), subnet_id, bool(known))
 
     def security_group(self, missing: Missing) -> Substitute:
         """Make a security group with the same rules, as far as they name no other objects."""
         known = self._known("network", "/v2.0/security-groups", "security_groups", missing)
         body = {"security_group": {"name": known.get("name") or missing.name}}
-        made = self._user.call("network", "POST", "/v2.0/security-groups", body)
-        group_id = made["security_group"]["id"]
+        response = self._user.call("network", "POST", "/v2.0/security-groups", body)
+        group_id = response["security_group"]["id"]
         rules = [r for r in known.get("security_group_rules") or () if not r["remote_group_id"]]
         for rule in rules:
             fields = {key: rule[key] for key in _RULE if rule.get(key) is not None}
-            wanted = {"security_group_rule": {**fields, "security_group_id": group_id}}
+            new_rule = {"security_group_rule": {**fields, "security_group_id": group_id}}
             try:
-                self._user.call("network", "POST", "/v2.0/security-group-rules", wanted)
+                self._user.call("network", "POST", "/v2.0/security-group-rules", new_rule)
             except CommandError:
                 continue  # It has the rules of a new group already.
         like = f"{len(rules)} rules"
@@ -226,14 +226,16 @@ class Substitutes:
         networks = self._user.get("network", "/v2.0/networks", {"router:external": True})
         gateway = {"network_id": networks["networks"][0]["id"]}
         body = {"name": known.get("name") or missing.name, "external_gateway_info": gateway}
-        made = self._user.call("network", "POST", "/v2.0/routers", {"router": body})
-        return self._with_id("router", missing, "to the outside", made["router"]["id"], bool(known))
+        response = self._user.call("network", "POST", "/v2.0/routers", {"router": body})
+        return self._with_id(
+            "router", missing, "to the outside", response["router"]["id"], bool(known)
+        )
 
     def volume_type(self, missing: Missing) -> Substitute:
         """Make a volume type."""
         body = {"volume_type": {"name": missing.name}}
-        made = self._administrator.call("block-storage", "POST", "/types", body)
-        type_id = made["volume_type"]["id"]
+        response = self._administrator.call("block-storage", "POST", "/types", body)
+        type_id = response["volume_type"]["id"]
         return self._with_id("volume type", missing, "any volume", type_id, known=False)
 
     def _with_id(
@@ -259,8 +261,8 @@ class Substitutes:
         return {"name": "subnet", "cidr": cidr, "ip_version": 4, "enable_dhcp": not external}
 
     def _subnet(self, body: Body) -> str:
-        made = self._administrator.call("network", "POST", "/v2.0/subnets", {"subnet": body})
-        return str(made["subnet"]["id"])
+        response = self._administrator.call("network", "POST", "/v2.0/subnets", {"subnet": body})
+        return str(response["subnet"]["id"])
 
 
 _LEAST_FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1}

@@ -139,12 +139,12 @@ class ThrowawayCloud:
 
     def _not_started(self) -> CommandError:
         log = (self.directory / _LOG).read_text(encoding="utf-8", errors="replace")
-        said = log.splitlines()[-_LOG_TAIL:]
+        lines = log.splitlines()[-_LOG_TAIL:]
         words = (
             "the service of the throw-away cloud did not start; check this machine with"
             ' "stoker doctor". Its output:'
         )
-        return CommandError("\n".join([words, *said]))
+        return CommandError("\n".join([words, *lines]))
 
     def _end_servers(self) -> None:
         """Delete the remaining servers: the files of some can be removed only by the cloud."""
