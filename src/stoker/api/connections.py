@@ -381,14 +381,14 @@ class GuardedProtocol(HttpToolsProtocol):
         self._refusal, self.since = refusal, self._gate.now()
         self.held.release()
         cycle = self.cycle
-        asked = self._has_received
+        expects_response = self._has_received
         if cycle is not None and cycle.response_complete:
-            asked = self._phase is _Phase.HEADERS
+            expects_response = self._phase is _Phase.HEADERS
         elif cycle is not None:
-            asked = not cycle.response_started
+            expects_response = not cycle.response_started
             cycle.disconnected = True
             cycle.message_event.set()
-        if asked:
+        if expects_response:
             self.transport.write(_fault(refusal.status, str(refusal)))
         self.transport.close()
 

@@ -75,8 +75,8 @@ def operator_routes(
         try:
             return Response(await metrics(), media_type=_PROMETHEUS)
         except (StoreError, TimeoutError) as fault:
-            said = f"The database does not answer: {fault or 'in time'}\n"
-            return PlainTextResponse(said, 503, {"Retry-After": str(RETRY_AFTER)})
+            text = f"The database does not answer: {fault or 'in time'}\n"
+            return PlainTextResponse(text, 503, {"Retry-After": str(RETRY_AFTER)})
 
     return [
         Route("/healthcheck", health, methods=["GET", "HEAD"]),

@@ -34,12 +34,12 @@ def client_token(parameters: Mapping[str, str]) -> ClientToken | None:
             f' digit; "{text:.150}" does not.'
         )
         raise ValidationError(message, VALUE_ERROR)
-    asked = sorted(
+    items = sorted(
         (name, value)
         for name, value in parameters.items()
         if name not in _OF_THIS_TIME and not name.startswith(_SIGNED)
     )
-    return ClientToken(text, hashlib.sha256(json.dumps(asked).encode()).hexdigest())
+    return ClientToken(text, hashlib.sha256(json.dumps(items).encode()).hexdigest())
 
 
 async def once(call: Call, act: Callable[[], Awaitable[StackAddress]]) -> StackAddress:

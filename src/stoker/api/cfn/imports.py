@@ -54,10 +54,10 @@ def require_types(parameters: Mapping[str, str], types: Mapping[str, str]) -> No
     ``types`` has the types of the importable resources of the template.
     """
     for member in _members(parameters).values():
-        name, given = member.get("LogicalResourceId", ""), member.get("ResourceType", "")
-        declared = types.get(name, given)
-        if declared != given:
-            message = f"The resource {name:.150} is a {declared}, not a {given:.150}."
+        name, type_name = member.get("LogicalResourceId", ""), member.get("ResourceType", "")
+        declared = types.get(name, type_name)
+        if declared != type_name:
+            message = f"The resource {name:.150} is a {declared}, not a {type_name:.150}."
             raise ValidationError(message)
 
 

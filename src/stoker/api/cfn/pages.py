@@ -22,7 +22,7 @@ _WHICH = (
 )  # parameters that identify the list
 
 
-def asked(call: Call, *, descending: bool | None = None) -> Page:
+def requested_page(call: Call, *, descending: bool | None = None) -> Page:
     """Return the requested page of a list, with one more entry to know whether any follows.
 
     Rejects a token of another list (400).

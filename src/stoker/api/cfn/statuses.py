@@ -37,13 +37,13 @@ def resource_status(action: str, status: str) -> str:
 
 def filters_of(statuses: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return filters for all stacks that may have one of these statuses, and some others."""
-    asked = {
+    of_imports = {
         f"{action}_{status.removeprefix(prefix).removeprefix('_')}"
         for status in statuses
         for action, prefix in _OF_IMPORTS.items()
         if status.startswith(prefix)
     }
-    plain = asked | {
+    plain = of_imports | {
         "INIT_COMPLETE" if status == _REVIEW else status.replace("UPDATE_ROLLBACK", "ROLLBACK")
         for status in statuses
     }

@@ -49,8 +49,8 @@ class Api(Struct, frozen=True):
 def application(api: Api) -> ASGIApp:
     """Return the API as an application; its paths may start with the version."""
     by_protocol = {
-        name: interface(_Requests(api, spoken).respond, spoken.fault, REQUEST_ID)
-        for name, spoken in PROTOCOLS.items()
+        name: interface(_Requests(api, protocol).respond, protocol.fault, REQUEST_ID)
+        for name, protocol in PROTOCOLS.items()
     }
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,7 +63,7 @@ class _Requests(Struct, frozen=True):
     """Handles the requests of one protocol."""
 
     api: Api
-    spoken: WireProtocol
+    protocol: WireProtocol
 
     async def respond(self, request: Request, request_id: str) -> Response:
         """Return the response to a request."""
@@ -71,10 +71,10 @@ class _Requests(Struct, frozen=True):
         sent = await read_body(request, MOST_BYTES)
         body = _unpacked(sent, request.headers.get("content-encoding", ""))
         compute = self.api.compute
-        asked = await self.spoken.asked(request, body, compute)
-        caller = await self.api.senders.sender(request, asked.parameters, sent)
+        action_request = await self.protocol.parse(request, body, compute)
+        caller = await self.api.senders.sender(request, action_request.parameters, sent)
         project.set(caller.project_id)
-        action, respond = asked.action, ACTIONS.get(asked.action)
+        action, respond = action_request.action, ACTIONS.get(action_request.action)
         if respond is None:
             known = ", ".join(ACTIONS)
             raise ValidationError(
@@ -83,8 +83,10 @@ class _Requests(Struct, frozen=True):
         if not self.api.policy.allows(f"cloudwatch:{action}", caller):
             message = f"The policy cloudwatch:{action} does not allow this to you."
             raise ForbiddenError(message, ACCESS_DENIED)
-        call = Call(self.api.service, replace(caller, request_id=request_id), Members(asked.input))
-        return await self.spoken.answer(asked, await respond(call), compute)
+        call = Call(
+            self.api.service, replace(caller, request_id=request_id), Members(action_request.input)
+        )
+        return await self.protocol.answer(action_request, await respond(call), compute)
 
 
 def _unpacked(body: bytes, encoding: str) -> bytes:

@@ -35,7 +35,7 @@ _KNOWN_TAGS = (0, 2, 3, 4, 5, 25, 28, 29, 30, 35, 36, 37, 52, 54, 100, 256, 258,
                43000, 55799)  # fmt: skip
 
 
-class Asked(Struct, frozen=True):
+class ActionRequest(Struct, frozen=True):
     """A parsed request."""
 
     action: str
@@ -46,10 +46,12 @@ class Asked(Struct, frozen=True):
 class WireProtocol(Protocol):
     """Parses requests and encodes responses in one of CloudWatch's wire protocols."""
 
-    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+    async def parse(self, request: Request, body: bytes, compute: Compute) -> ActionRequest:
         """Parse a request. Raises RequestError (400, 404)."""
 
-    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+    async def answer(
+        self, action_request: ActionRequest, result: Mapping[str, Any], compute: Compute
+    ) -> Response:
         """Return the response; times in ``result`` are ``datetime``."""
 
     def fault(self, error: Exception) -> Response:
@@ -59,16 +61,18 @@ class WireProtocol(Protocol):
 class Query:
     """Parameters in the URL or a form; responses in XML."""
 
-    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+    async def parse(self, request: Request, body: bytes, compute: Compute) -> ActionRequest:
         """See :class:`WireProtocol`."""
         _check_root(request)
         parameters = await parameters_of(request, body, compute)
-        return Asked(parameters.get("Action", ""), nested(parameters), parameters)
+        return ActionRequest(parameters.get("Action", ""), nested(parameters), parameters)
 
-    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+    async def answer(
+        self, action_request: ActionRequest, result: Mapping[str, Any], compute: Compute
+    ) -> Response:
         """See :class:`WireProtocol`."""
-        as_json = asked.parameters.get("ContentType") == "JSON"
-        return await answer(asked.action, _with_texts(result), compute, as_json=as_json)
+        as_json = action_request.parameters.get("ContentType") == "JSON"
+        return await answer(action_request.action, _with_texts(result), compute, as_json=as_json)
 
     def fault(self, error: Exception) -> Response:
         """See :class:`WireProtocol`."""
@@ -78,14 +82,16 @@ class Query:
 class Json:
     """JSON 1.0: the action is in a header."""
 
-    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+    async def parse(self, request: Request, body: bytes, compute: Compute) -> ActionRequest:
         """See :class:`WireProtocol`."""
         _check_root(request)
         action = request.headers["x-amz-target"].rpartition(".")[2]
         document = await parse_object(body, compute) if body.strip() else {}
-        return Asked(action, document, request.query_params)
+        return ActionRequest(action, document, request.query_params)
 
-    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+    async def answer(
+        self, action_request: ActionRequest, result: Mapping[str, Any], compute: Compute
+    ) -> Response:
         """See :class:`WireProtocol`."""
         content = await compute(lambda: json.dumps(result, default=datetime.timestamp))
         return Response(content, headers=self._headers())
@@ -103,15 +109,17 @@ class Json:
 class Cbor:
     """Smithy's RPC v2 with CBOR: the action is in the path."""
 
-    async def asked(self, request: Request, body: bytes, compute: Compute) -> Asked:
+    async def parse(self, request: Request, body: bytes, compute: Compute) -> ActionRequest:
         """See :class:`WireProtocol`."""
         match = _OPERATION.fullmatch(path_of(request))
         if match is None:
             raise NotFoundError("Nothing is served at this address.", HTTP_NOT_FOUND)
         document = await compute(lambda: _decoded(body)) if body else {}
-        return Asked(match[1], document, request.query_params)
+        return ActionRequest(match[1], document, request.query_params)
 
-    async def answer(self, asked: Asked, result: Mapping[str, Any], compute: Compute) -> Response:
+    async def answer(
+        self, action_request: ActionRequest, result: Mapping[str, Any], compute: Compute
+    ) -> Response:
         """See :class:`WireProtocol`."""
         content = await compute(lambda: _encoded(result))
         return Response(content, headers=self._headers())

@@ -78,14 +78,14 @@ class _Server:
         if path == "/healthcheck":
             return Response()
         links = links_of(request.url, request.headers, behind_proxy=self._settings.behind_proxy)
-        asked = versions.negotiate(path, request.headers.get("accept", ""))
-        if isinstance(asked, versions.ListVersions):
+        negotiated = versions.negotiate(path, request.headers.get("accept", ""))
+        if isinstance(negotiated, versions.ListVersions):
             return json_response(versions.document(links), 300)
-        if isinstance(asked, versions.UnknownPath):
+        if isinstance(negotiated, versions.UnknownPath):
             raise not_found("Nothing is served at this address.")
-        if asked.path == openapi.PATH and request.method == "GET":
+        if negotiated.path == openapi.PATH and request.method == "GET":
             return json_response(openapi.document(links.root, passwords=self._settings.passwords))
-        return await self._authenticated(request, asked.path, links, request_id)
+        return await self._authenticated(request, negotiated.path, links, request_id)
 
     async def _authenticated(
         self, request: Request, path: str, links: Links, request_id: str

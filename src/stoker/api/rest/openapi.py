@@ -53,17 +53,17 @@ def document(root: str, *, passwords: bool = False) -> dict[str, Any]:
     With ``passwords``, a user name and a password are accepted in place of a token.
     """
     schemes, security = _security(passwords=passwords)
-    made = _made()
+    base = _base()
     return {
-        **made,
+        **base,
         "servers": [{"url": f"{root}/v1"}],
         "security": security,
-        "components": {**made["components"], "securitySchemes": schemes},
+        "components": {**base["components"], "securitySchemes": schemes},
     }
 
 
 @cache
-def _made() -> dict[str, Any]:
+def _base() -> dict[str, Any]:
     """Return the part that is the same for all clients."""
     schemas, components = _schemas()
     paths: dict[str, Any] = {}

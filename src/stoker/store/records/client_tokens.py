@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from stoker.engine.model.stack_records.client_tokens import Asked
+from stoker.engine.model.stack_records.client_tokens import RequestWithToken
 from stoker.kernel.addresses import StackAddress
 from stoker.store.read import queries
 from stoker.store.read.group_read import Reading
@@ -17,21 +17,25 @@ _operations, _stacks = tables.operations, tables.stacks
 class SqlClientTokens(Reading):
     """Tokens of clients in a relational database."""
 
-    async def request_with_token(self, project_id: str, text: str) -> Asked | None:
+    async def request_with_token(self, project_id: str, text: str) -> RequestWithToken | None:
         """Return the request that a client of the project has sent with a token."""
-        return await self._read(lambda connection: _asked(connection, project_id, text))
+        return await self._read(
+            lambda connection: _request_with_token(connection, project_id, text)
+        )
 
 
 class ClientTokensInTransaction(LazyFlush):
     """Client tokens for guards."""
 
-    def request_with_token(self, project_id: str, text: str) -> Asked | None:
+    def request_with_token(self, project_id: str, text: str) -> RequestWithToken | None:
         """Return the request of a project with a token."""
         queries.lock_project(self._connection, project_id)
-        return _asked(self._connection, project_id, text)
+        return _request_with_token(self._connection, project_id, text)
 
 
-def _asked(connection: sa.Connection, project_id: str, text: str) -> Asked | None:
+def _request_with_token(
+    connection: sa.Connection, project_id: str, text: str
+) -> RequestWithToken | None:
     select = (
         sa.select(_stacks.c.name, _stacks.c.id, _operations.c.client_digest)
         .join(_stacks, _stacks.c.id == _operations.c.stack_id)
@@ -42,5 +46,5 @@ def _asked(connection: sa.Connection, project_id: str, text: str) -> Asked | Non
         )
     )
     for name, stack_id, digest in connection.execute(select):
-        return Asked(StackAddress(project_id, name, stack_id), digest)
+        return RequestWithToken(StackAddress(project_id, name, stack_id), digest)
     return None

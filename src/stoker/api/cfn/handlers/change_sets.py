@@ -48,15 +48,15 @@ async def create(call: Call) -> dict[str, Any]:
     if stack is None:
         request = await request_of_new(call)
         request = importing(parameters, request) if kind == IMPORT else request
-        made = await sets.create(call.caller, name, request, description)
+        view = await sets.create(call.caller, name, request, description)
     else:
         request = await request_of_update(call, stack)
         request = importing(parameters, request) if kind == IMPORT else request
         nested = bool(flag(parameters, "IncludeNestedStacks"))
-        made = await sets.of_update(
+        view = await sets.of_update(
             call.caller, stack, name, request, description, show_nested=nested
         )
-    return {"Id": _arn(made), "StackId": made.stack.arn}
+    return {"Id": _arn(view), "StackId": view.stack.arn}
 
 
 async def _types(call: Call) -> Mapping[str, str]:

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from stoker.api.cfn.call import Call
-from stoker.api.cfn.pages import asked, cut
+from stoker.api.cfn.pages import cut, requested_page
 from stoker.api.cfn.statuses import resource_status, status_of
 from stoker.engine.model.requests import EventQuery
 from stoker.engine.model.views import EventView, StackView
@@ -18,7 +18,7 @@ _OWN_TYPE = "AWS::CloudFormation::Stack"  # marks events of the stack itself
 async def index(call: Call) -> dict[str, Any]:
     """List the events of a stack, newest first."""
     address = await call.stack()
-    query = EventQuery(asked(call, descending=True))
+    query = EventQuery(requested_page(call, descending=True))
     found = await call.service.views.events(call.caller, address, query)
     stack = await call.service.views.stack(call.caller, address, resolve_outputs=False)
     shown, more = cut(call, found, lambda event: event.id)

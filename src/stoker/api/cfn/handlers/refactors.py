@@ -35,10 +35,10 @@ async def create(call: Call) -> dict[str, Any]:
     creates = bool(flag(call.parameters, "EnableStackCreation"))
     # As in AWS, resources that keep their names need no mappings.
     request = RefactorRequest(await _stacks(call), moves, creates=creates, detects=not moves)
-    made = await call.service.cloudformation.stored_refactors.create(
+    stored = await call.service.cloudformation.stored_refactors.create(
         call.caller, request, description
     )
-    return {"StackRefactorId": made.id}
+    return {"StackRefactorId": stored.id}
 
 
 async def describe(call: Call) -> dict[str, Any]:
@@ -59,8 +59,8 @@ async def index(call: Call) -> dict[str, Any]:
     """List the refactors of the project."""
     states = set(values(call.parameters, "ExecutionStatusFilter"))
     found = await call.service.cloudformation.stored_refactors.list(call.caller)
-    wanted = [each for each in found if not states or each.state in states]
-    numbered = [(f"{place:06}", each) for place, each in enumerate(wanted)]
+    selected = [each for each in found if not states or each.state in states]
+    numbered = [(f"{place:06}", each) for place, each in enumerate(selected)]
     page, more = cut_sorted(call, numbered, lambda each: each[0])
     return {"StackRefactorSummaries": [_summary(each) for _, each in page], **more}
 

@@ -10,7 +10,7 @@ from stoker.api.cfn.call import Call
 from stoker.api.cfn.client_tokens import once
 from stoker.api.cfn.handlers.drift import drift_information
 from stoker.api.cfn.handlers.templates import requested_template, requested_text
-from stoker.api.cfn.pages import asked, cut
+from stoker.api.cfn.pages import cut, requested_page
 from stoker.api.cfn.parameters import choice, flag, number, required, stack_parameters, values
 from stoker.api.cfn.refused_parameters import refuse_unsupported
 from stoker.api.cfn.statuses import filters_of, shown_status
@@ -186,7 +186,7 @@ async def _stacks(
     call: Call, statuses: frozenset[str] = frozenset()
 ) -> tuple[Sequence[StackView], dict[str, Any]]:
     query = StackQuery(
-        asked(call),
+        requested_page(call),
         filters_of(statuses) if statuses else {},
         not_tags_any=call.api.settings.hidden_tags,
         show_deleted="DELETE_COMPLETE" in statuses,

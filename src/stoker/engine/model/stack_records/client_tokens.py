@@ -14,7 +14,7 @@ class ClientToken(Struct, frozen=True):
     digest: str  # of the content of the request
 
 
-class Asked(Struct, frozen=True):
+class RequestWithToken(Struct, frozen=True):
     """A request that was recorded with a token."""
 
     stack: StackAddress

@@ -32,7 +32,7 @@ from stoker.engine.model.stack_records.change_sets import (
     Detection,
     Protection,
 )
-from stoker.engine.model.stack_records.client_tokens import Asked
+from stoker.engine.model.stack_records.client_tokens import RequestWithToken
 from stoker.engine.model.stack_records.exports import Export
 from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
@@ -182,7 +182,7 @@ class UserRecordReads(Protocol):
     async def importers(self, project_id: str, names: Iterable[str]) -> Mapping[str, list[str]]:
         """Return the names of the live stacks that use exports, by the name of the export."""
 
-    async def request_with_token(self, project_id: str, text: str) -> Asked | None:
+    async def request_with_token(self, project_id: str, text: str) -> RequestWithToken | None:
         """Return the request that a client of the project has made with a token."""
 
     # Watches

@@ -10,7 +10,7 @@ from msgspec import Struct
 from stoker.engine.model.limits import Amount
 from stoker.engine.model.records import Queued, Stack, TreeState
 from stoker.engine.model.stack_records.change_sets import Protection
-from stoker.engine.model.stack_records.client_tokens import Asked
+from stoker.engine.model.stack_records.client_tokens import RequestWithToken
 from stoker.engine.model.stack_records.exports import Export
 from stoker.engine.model.stack_records.watches import Watch
 from stoker.schema.software import Deployment
@@ -61,7 +61,7 @@ class TransactionReader(Protocol):
     def may_act_by(self, credentials: Mapping[str, Any]) -> bool:
         """Return whether a new stack may use credentials: they were not revoked."""
 
-    def request_with_token(self, project_id: str, text: str) -> Asked | None:
+    def request_with_token(self, project_id: str, text: str) -> RequestWithToken | None:
         """Return the request of a project with a client token; lock the project."""
 
     def exports(self, project_id: str) -> Mapping[str, Export]:

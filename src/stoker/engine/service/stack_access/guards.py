@@ -30,7 +30,7 @@ from stoker.engine.model.records import (
     under_way,
 )
 from stoker.engine.model.requests import Caller
-from stoker.engine.model.stack_records.client_tokens import Asked, ClientToken
+from stoker.engine.model.stack_records.client_tokens import ClientToken, RequestWithToken
 from stoker.engine.model.stack_records.snapshots import SnapshotPart
 from stoker.engine.service.stack_access.recorded_trees import recorded
 from stoker.engine.service.stack_access.shared_values import require_not_imported
@@ -246,7 +246,7 @@ def require_new_token(inside: TransactionReader, *, caller: Caller) -> None:
         raise token_taken(client, found)
 
 
-def token_taken(client: ClientToken, found: Asked) -> AlreadyExistsError:
+def token_taken(client: ClientToken, found: RequestWithToken) -> AlreadyExistsError:
     """Return the error for a token that was used before."""
     return AlreadyExistsError(
         f"The client request token {client.text} belongs to another request, about the stack"
