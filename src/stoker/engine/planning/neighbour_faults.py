@@ -32,8 +32,6 @@ async def neighbour_diagnostics(
 
     ``needed`` are the :func:`needed_extensions`.
     """
-    if not needed:
-        return []
     extensions = sorted(filter(None, needed))
     absent: set[str] = set()
     if extensions:

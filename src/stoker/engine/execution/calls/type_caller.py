@@ -37,7 +37,6 @@ from stoker.kernel.logs.log import Log
 from stoker.kernel.logs.tracing import span
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
-    Adopts,
     Call,
     Done,
     Failed,
@@ -342,7 +341,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
 
     def connected() -> Any:
         bound = replace(call, cloud=ports.clouds.connection(stack))
-        is_search = can(type_, Adopts) and method == type_.find
+        is_search = method.__name__ == "find"
         if is_search or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
             bound = replace(bound, properties=resolved(stack_rows, type_, bound.properties))
             if bound.update.previous and row.action is Action.UPDATE:

@@ -128,14 +128,14 @@ async def give_up_contested(session: Session, operation: Operation) -> str | Non
     Two operations may have read the rows of the project before either of them wrote its own. Each
     calls this after its commit, so that at most one keeps the object. The object stays.
     """
-    owners, contested, reasons = Owners(session), [], []
+    contested, reasons = [], []
     for row in session.current.values():
         if row.action is not Action.ADOPT or row.updated_at < operation.created_at:
             continue
         type_ = session.type_of(row)
         if not row.is_imported or not isinstance(type_, ManagedType):
             continue
-        holder = await owners.holder(row, type_, (str(row.physical_id),))
+        holder = await Owners(session).holder(row, type_, (str(row.physical_id),))
         if holder is not None:
             contested.append(row)
             where = f"the resource {holder.row.name} of the stack {holder.stack.name}"

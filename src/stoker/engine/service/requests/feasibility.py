@@ -72,29 +72,28 @@ async def require_feasible(
         findings.extend(await constraint_diagnostics(ports, stack, evaluation, check))
         findings.raise_errors()
         return
-    faults = await neighbour_diagnostics(ports, stack, evaluation, present, pending.extensions)
+    faults: list[Diagnostic] = []
+    if pending.extensions:
+        faults += await neighbour_diagnostics(ports, stack, evaluation, present, pending.extensions)
     faults += await tree_diagnostics(ports, stack, evaluation, present, pending.nested)
-    findings.extend(await _shown(ports, evaluation, faults))
-    findings.raise_errors()
+    if faults:
+        await _report(ports, found, faults)
     # Names of absent objects are reported above. A search would fail at them.
-    faults = await obstacle_diagnostics(ports, stack, evaluation, pending.searchable)
-    findings.extend(await _shown(ports, evaluation, faults))
-    findings.raise_errors()
+    if pending.searchable:
+        faults = await obstacle_diagnostics(ports, stack, evaluation, pending.searchable)
+        await _report(ports, found, faults)
 
 
-async def _shown(
-    ports: Ports, evaluation: Evaluation, faults: Sequence[Diagnostic]
-) -> Sequence[Diagnostic]:
-    """Return faults as users see them: with their nested stacks, and without secrets."""
-    if not faults:
-        return ()
+async def _report(ports: Ports, found: EvaluatedInput, faults: Sequence[Diagnostic]) -> None:
+    """Add faults to the findings, with their nested stacks and without secrets; raise errors."""
 
     def shown() -> Sequence[Diagnostic]:
-        masking = masking_of(evaluation)
+        masking = masking_of(found.evaluation)
         masked = (replace(each, message=masking.text(each.message)) for each in faults)
         return with_places(masked)
 
-    return await ports.workers.compute(shown)
+    found.findings.extend(await ports.workers.compute(shown))
+    found.findings.raise_errors()
 
 
 def _pending(evaluation: Evaluation, present: Presence) -> _Pending:

@@ -58,8 +58,6 @@ async def obstacle_diagnostics(
     ports: Ports, stack: Stack, evaluation: Evaluation, resources: Sequence[NewResource]
 ) -> list[Diagnostic]:
     """Return diagnostics about those of the :func:`searchable` resources that cannot be created."""
-    if not resources:
-        return []
     obstacles = _Obstacles(ports, stack)
     answers = await asyncio.gather(*(obstacles.of(each) for each in resources))
     faults = {each.names: found for each, found in zip(resources, answers, strict=True) if found}
