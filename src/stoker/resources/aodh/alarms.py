@@ -183,14 +183,14 @@ class Alarm(RestResource):
 
 def _parted(specified: Iterable[str], live: Iterable[str]) -> tuple[list[str], list[str]]:
     """Split live actions into actions and queues. A queue that was given as an action stays one."""
-    asked = {_queue_of(each): each for each in specified}
+    by_queue = {_queue_of(each): each for each in specified}
     actions, queues = [], []
     for each in live:
         queue = _queue_of(each)
         if queue is None:
             actions.append(each)
-        elif queue in asked:
-            actions.append(asked[queue])
+        elif queue in by_queue:
+            actions.append(by_queue[queue])
         else:
             queues.append(queue)
     return actions, queues

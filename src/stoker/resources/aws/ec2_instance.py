@@ -221,7 +221,7 @@ def _interfaces(desired: Mapping[str, Any], live: Sequence[Mapping[str, Any]]) -
 
 def _devices(desired: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the block devices: volumes to create, and volumes to attach."""
-    made = [
+    created = [
         {
             "device_name": entry["DeviceName"],
             "snapshot_id": entry["Ebs"]["SnapshotId"],
@@ -240,7 +240,7 @@ def _devices(desired: Mapping[str, Any]) -> list[dict[str, Any]]:
         }
         for entry in desired.get("Volumes") or ()
     ]
-    return made + attached
+    return created + attached
 
 
 def _addresses(server: Mapping[str, Any]) -> tuple[str, str]:

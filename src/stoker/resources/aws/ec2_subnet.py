@@ -45,8 +45,8 @@ class Subnet(RestResource):
         """Create the subnet, then connect it to the router."""
         outcome = super().create(call)
         if call.physical_id is None:
-            made = outcome.physical_id
-            return outcome if made is None else Wait(after=0.0, physical_id=made)
+            subnet_id = outcome.physical_id
+            return outcome if subnet_id is None else Wait(after=0.0, physical_id=subnet_id)
         if isinstance(outcome, Done) and not routers_at(call.cloud, call.physical_id):
             router = router_of(call.cloud, call.properties["VpcId"])
             if router is not None:

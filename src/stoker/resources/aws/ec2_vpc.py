@@ -42,8 +42,8 @@ class VPC(RestResource):
         """Create the network, then the router."""
         outcome = super().create(call)
         if call.physical_id is None:
-            made = outcome.physical_id
-            return outcome if made is None else Wait(after=0.0, physical_id=made)
+            vpc_id = outcome.physical_id
+            return outcome if vpc_id is None else Wait(after=0.0, physical_id=vpc_id)
         if isinstance(outcome, Done) and router_of(call.cloud, call.physical_id) is None:
             ROUTERS.create(call.cloud, {"name": call.physical_name})
         return outcome

@@ -288,8 +288,11 @@ def _member(call: Call, listener: Mapping[str, Any], place: _Place) -> Object:
 def _ports(call: Call, listener: Mapping[str, Any]) -> dict[str, int]:
     """Return the member ports of a listener's pool."""
     port, check = listener["InstancePort"], call.properties["HealthCheck"]
-    asked = _target(check["Target"])[1] if check else port
-    return {"protocol_port": port, **({"monitor_port": asked} if asked != port else {})}
+    monitor_port = _target(check["Target"])[1] if check else port
+    return {
+        "protocol_port": port,
+        **({"monitor_port": monitor_port} if monitor_port != port else {}),
+    }
 
 
 def _target(text: str) -> tuple[str, int, str]:

@@ -82,10 +82,10 @@ def declared(type_name: str) -> ResourceType | None:
 
 
 def _made(type_name: str, **declarations: Any) -> ResourceType:
-    made: type[DeclaredType] = type(
+    type_: type[DeclaredType] = type(
         "DeclaredType", (DeclaredType,), {"type_name": type_name, **declarations}
     )
-    return made()
+    return type_()
 
 
 def _attributes(written: Mapping[str, str | None]) -> dict[str, Attribute]:

@@ -54,5 +54,5 @@ def under_older_name(type_: ResourceType, name: str) -> ResourceType:
     """Return the type under an older name."""
     cls = type(type_)
     fields = {"type_name": name, "support": superseded(type_.type_name)}
-    made: type[ResourceType] = type(cls.__name__, (cls,), fields)
-    return made()
+    renamed: type[ResourceType] = type(cls.__name__, (cls,), fields)
+    return renamed()

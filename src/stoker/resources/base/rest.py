@@ -113,13 +113,13 @@ class RestResource(ManagedType):
             if _needs_marker(self, call):
                 body[self.marker_field] = marker_text(call)
             version = self.version(call.properties)
-            made = self.of(call).create(call.cloud, body, microversion=version)
+            created = self.of(call).create(call.cloud, body, microversion=version)
         except CloudError as fault:
             return refusal(fault)
-        physical_id = str(made[self.collection.id_field])
+        physical_id = str(created[self.collection.id_field])
         if _required_follow_ups(self, call):
             return Wait(after=0.0, physical_id=physical_id)
-        return self.judge(call, made)
+        return self.judge(call, created)
 
     def _finish_setup(self, call: Call) -> Outcome:
         """Wait until the object is usable, send the follow-up requests, and wait again."""

@@ -61,6 +61,6 @@ class Host(RestResource):
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:
         """Return the name and the given capabilities."""
-        said = call.properties.get("extra_capability") or {}
-        present = {key: found[key] for key in said if key in found}
+        specified = call.properties.get("extra_capability") or {}
+        present = {key: found[key] for key in specified if key in found}
         return {"name": found.get("hypervisor_hostname"), "extra_capability": present}

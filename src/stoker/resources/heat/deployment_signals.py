@@ -57,8 +57,8 @@ def _remove_user(call: Call) -> None:
 
 
 def _with_key(call: Call) -> Mapping[str, Any]:
-    signalling, made = _signalling(call), _with_user(call)
-    known = {**made, **signalling.create_keypair(call, made["user_id"])}
+    signalling, user_data = _signalling(call), _with_user(call)
+    known = {**user_data, **signalling.create_keypair(call, user_data["user_id"])}
     # A script may run longer than a signature is normally valid, so this one does not expire.
     url = signalling.presigned_url(replace(call, data=known), "signal", never_expire=True)
     return {**known, "signal_url": url}
@@ -121,9 +121,9 @@ def _details(content: bytes) -> Mapping[str, Any] | None:
 
 
 def _with_queue(call: Call) -> Mapping[str, Any]:
-    made = _with_user(call)
-    message_queues.ensure(replace(call, data={**call.data, **made}), call.resource_id)
-    return made
+    user_data = _with_user(call)
+    message_queues.ensure(replace(call, data={**call.data, **user_data}), call.resource_id)
+    return user_data
 
 
 def _queued(call: Call) -> Sequence[DeploymentInput]:

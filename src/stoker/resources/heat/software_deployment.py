@@ -196,8 +196,8 @@ class SoftwareDeployment(ManagedType):
             return done
         transport = self.transport(call)
         if not call.data.get("prepared"):
-            made = {**transport.prepare(call), "prepared": True}
-            return Wait(after=0.0, data={**call.data, **made})
+            prepared = {**transport.prepare(call), "prepared": True}
+            return Wait(after=0.0, data={**call.data, **prepared})
         derived = self._derive(call, config, transport)
         known = call.deployment
         if known is None or known.config_id != derived.id or _OFFERED not in call.progress:
@@ -242,8 +242,8 @@ class SoftwareDeployment(ManagedType):
         )
         content = json.dumps(derived.as_metadata(), sort_keys=True, default=str)
         digest = hashlib.sha256(f"{call.action} {call.started_at!r} {content}".encode())
-        made = uuid.uuid5(uuid.UUID(call.resource_id), digest.hexdigest())
-        return replace(derived, id=str(made))
+        config_id = uuid.uuid5(uuid.UUID(call.resource_id), digest.hexdigest())
+        return replace(derived, id=str(config_id))
 
 
 def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:

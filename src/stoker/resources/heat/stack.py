@@ -110,12 +110,12 @@ class RemoteStack(ManagedType):
             )
         body = {"stack_name": call.physical_name, "disable_rollback": True, **_desired(call)}
         try:
-            made = send(_service(call), "POST", "/stacks", json=body)
+            response = send(_service(call), "POST", "/stacks", json=body)
         except CloudError as fault:
             if status_of(fault) == _FORBIDDEN and not _credentials(call):
                 return Failed(f"{describe(fault)}; {_HAND_ON}")
             return refusal(fault)
-        return Wait(after=0.1, physical_id=str(_STACKS.object_in(made)["id"]))
+        return Wait(after=0.1, physical_id=str(_STACKS.object_in(response)["id"]))
 
     def update(self, call: Call) -> Outcome:
         """Request the update once, then wait for its end."""
@@ -134,13 +134,13 @@ class RemoteStack(ManagedType):
         found = _stack(call, call.physical_id)
         if found is None or found["stack_status"] == "DELETE_COMPLETE":
             return Done()
-        asked = bool(call.progress.get("asked"))
-        if asked and found["stack_status"] == "DELETE_FAILED":
+        was_sent = bool(call.progress.get("asked"))
+        if was_sent and found["stack_status"] == "DELETE_FAILED":
             return _failed(found)
-        if not asked:
+        if not was_sent:
             with gone_is_fine():
                 send(_service(call), "DELETE", _path(call, call.physical_id))
-        return Wait(0.1 if not asked else polling_pause(call), progress={"asked": True})
+        return Wait(0.1 if not was_sent else polling_pause(call), progress={"asked": True})
 
     def suspend(self, call: Call) -> Outcome:
         """Request a suspend once, then wait for its end."""

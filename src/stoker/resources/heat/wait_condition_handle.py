@@ -92,8 +92,8 @@ class HeatWaitConditionHandle(ManagedType):
         if call.properties["signal_transport"] == _STORED:
             remove_signals(call)
             return Done()
-        made = "user_id" in call.data or call.physical_id is None
-        if call.signalling is not None and made:
+        has_user = "user_id" in call.data or call.physical_id is None
+        if call.signalling is not None and has_user:
             if call.properties["signal_transport"] == _QUEUED and "user_id" in call.data:
                 message_queues.remove(call, call.resource_id)
             call.signalling.delete_user(call)
@@ -194,11 +194,11 @@ def _with_queue(call: Call, signalling: SignalCredentials) -> Made:
     data, queue = call.data, call.resource_id
     if "queue_id" not in data:
         data = {**data, **signalling.create_keypair(call, data["user_id"]), "queue_id": queue}
-        made = replace(call, data=data)
+        own_call = replace(call, data=data)
         # The subscription lasts as long as the queue, so its URL must not expire before.
-        address = signalling.presigned_url(made, "signal", never_expire=True)
-        message_queues.ensure(made, queue)
-        message_queues.forward(made, queue, address)
+        address = signalling.presigned_url(own_call, "signal", never_expire=True)
+        message_queues.ensure(own_call, queue)
+        message_queues.forward(own_call, queue, address)
     known = {key: data[key] for key in ("username", "queue_id")}
     signal = {**known, **user(replace(call, data=data))}
     return data, {**_no_signal(), "signal": json.dumps(signal)}

@@ -91,13 +91,13 @@ class ExternalResource(ManagedType):
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the output of the last execution, and the execution that created the resource."""
-        made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
-        return {"output": call.data.get(OUTPUT), "show": made or {}}
+        execution = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
+        return {"output": call.data.get(OUTPUT), "show": execution or {}}
 
     def find(self, call: Call) -> str | None:
         """Return the execution of a lost create. Its id is derived from the token."""
-        made = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
-        return None if made is None else call.physical_name
+        execution = executions.EXECUTIONS.find(call.cloud, _id_of(call, "CREATE"))
+        return None if execution is None else call.physical_name
 
     def _done(self, call: Call, action: str) -> Outcome:
         """Return the outcome of the execution for an action; the first call starts it."""

@@ -179,12 +179,12 @@ class Workflow(RestResource):
 
         Raise ValidationError for unknown inputs.
         """
-        asked = {"input": details} if call.properties.get(WHOLE_BODY) else details
-        if unknown := asked.keys() - {"input", "params"}:
+        body = {"input": details} if call.properties.get(WHOLE_BODY) else details
+        if unknown := body.keys() - {"input", "params"}:
             raise ValidationError(
                 f"a signal to a workflow has the keys input and params, not {sorted(unknown)}"
             )
-        inputs, params = asked.get("input") or {}, asked.get("params") or {}
+        inputs, params = body.get("input") or {}, body.get("params") or {}
         for key, value in (("input", inputs), ("params", params)):
             if not isinstance(value, Mapping):
                 raise ValidationError(f"{key} of a signal to a workflow is a map")
@@ -199,13 +199,13 @@ class Workflow(RestResource):
     def react(self, call: Call) -> Outcome:
         """Start the workflow, with the id of the signal."""
         assert call.signal is not None
-        own, asked = call.properties, call.signal.details
+        own, details = call.properties, call.signal.details
         run = executions.start(
             call.cloud,
             call.signal.id,
             call.object_id,
-            {**(own.get("input") or {}), **asked.get("input", {})},
-            {**(own.get("params") or {}), **asked.get("params", {})},
+            {**(own.get("input") or {}), **details.get("input", {})},
+            {**(own.get("params") or {}), **details.get("params", {})},
         )
         known = [each for each in _started(call) if each != run["id"]]
         return Done(data={**call.data, EXECUTIONS: [*known, run["id"]][-MOST_EXECUTIONS:]})

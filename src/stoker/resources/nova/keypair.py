@@ -75,22 +75,22 @@ class KeyPair(ManagedType):
 
     def create(self, call: Call) -> Outcome:
         """Generate a pair unless a public key is given, then upload the public key."""
-        made = None if call.physical_id is None else _pair(call, call.physical_id)
-        if made is not None:
-            return Done(attributes={"public_key": made.get("public_key")})
+        pair = None if call.physical_id is None else _pair(call, call.physical_id)
+        if pair is not None:
+            return Done(attributes={"public_key": pair.get("public_key")})
         own = _public_key(call)
         if own is None and call.properties.get("type") != "x509":
             return Wait(after=0.0, data={**call.data, **_generate(call)})
         try:
-            made = self._send(call, own)
+            pair = self._send(call, own)
         except CloudError as fault:
             if is_conflict(fault):
                 return Failed(describe(fault))
             raise
         data = dict(call.data)
-        if call.properties.get("save_private_key") and made.get("private_key"):
-            data["private_key"] = made["private_key"]
-        return Done(str(made["name"]), {"public_key": made.get("public_key")}, data)
+        if call.properties.get("save_private_key") and pair.get("private_key"):
+            data["private_key"] = pair["private_key"]
+        return Done(str(pair["name"]), {"public_key": pair.get("public_key")}, data)
 
     def _send(self, call: Call, public_key: str | None) -> Object:
         body = {"name": call.properties["name"]}
@@ -215,12 +215,12 @@ def _generate(call: Call) -> dict[str, str]:
     public = key.public_key().public_bytes(
         serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH
     )
-    made = {"public_key": public.decode()}
+    pair = {"public_key": public.decode()}
     if call.properties.get("save_private_key"):
         private = key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.TraditionalOpenSSL,
             serialization.NoEncryption(),
         )
-        made["private_key"] = private.decode()
-    return made
+        pair["private_key"] = private.decode()
+    return pair

@@ -91,9 +91,9 @@ def _set(call: Call, kind: str, body: Any) -> None:
             with gone_is_fine():
                 INSTANCES.ask(call.cloud, "DELETE", f"{path}/{quote(name, safe='')}")
             present.discard(name)
-    made = [body(entry) for name, entry in desired.items() if name not in present]
-    if made:
-        INSTANCES.ask(call.cloud, "POST", path, json={kind: made})
+    new = [body(entry) for name, entry in desired.items() if name not in present]
+    if new:
+        INSTANCES.ask(call.cloud, "POST", path, json={kind: new})
 
 
 _STEPS = {

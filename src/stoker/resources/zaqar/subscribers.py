@@ -46,10 +46,10 @@ class Subscriber(RestResource):
         where = self.of(call)
         try:
             body = self.creation_body(call)
-            made = where.ask(call.cloud, "POST", where.path, json=body)
+            subscription = where.ask(call.cloud, "POST", where.path, json=body)
         except CloudError as fault:
             return refusal(fault)
-        return Done(str(made["subscription_id"]))
+        return Done(str(subscription["subscription_id"]))
 
     def candidates(self, call: Call) -> list[Object]:
         """Return the subscription of the same subscriber. Zaqar cannot filter the list."""

@@ -121,7 +121,7 @@ def _set_password(call: Call, _asked: bool) -> None:
         _act(call, {"changePassword": {"adminPass": call.properties["admin_pass"]}})
 
 
-def _resize(call: Call, asked: bool) -> Outcome | None:
+def _resize(call: Call, was_sent: bool) -> Outcome | None:
     server = live(call)
     status, flavor = server.get("status"), (server.get("flavor") or {}).get("id")
     desired = call.properties["flavor"]
@@ -134,7 +134,7 @@ def _resize(call: Call, asked: bool) -> Outcome | None:
     if flavor == desired:
         return None
     # A failed resize leaves the server active with its old flavor, and the cause in its fault.
-    if asked:
+    if was_sent:
         return Failed(f"the resize to flavor {desired} was undone: {_last_fault(server)}")
     _act(call, {"resize": {"flavorRef": desired}})
     return Wait(polling_pause(call), reason="the server is being resized")
@@ -160,14 +160,14 @@ def _last_fault(server: Object) -> str:
     return str(fault.get("message") or f"the server is {server.get('status')} with its old flavor")
 
 
-def _rebuild(call: Call, asked: bool, user_data: Callable[[], str]) -> Outcome | None:
+def _rebuild(call: Call, was_sent: bool, user_data: Callable[[], str]) -> Outcome | None:
     server = live(call)
     status = server.get("status")
     if status in BROKEN:
         return broken_by(call, server)
     if status == "REBUILD" or server.get(TASK):
         return Wait(polling_pause(call), reason="the server is being rebuilt")
-    if asked and status == ACTIVE:
+    if was_sent and status == ACTIVE:
         return None
     properties = call.properties
     # Nova requires an image, even for a rebuild that only changes user data.

@@ -51,8 +51,8 @@ def request(call: Call) -> Outcome:
         if is_conflict(fault) and "still in use" in fault.message:
             raise  # Another server is about to release a port: the engine retries.
         return refusal(fault)
-    made = str(SERVERS.object_in(answer)["id"])
-    return Wait(polling_pause(call), physical_id=made, reason="the server is being built")
+    server_id = str(SERVERS.object_in(answer)["id"])
+    return Wait(polling_pause(call), physical_id=server_id, reason="the server is being built")
 
 
 def settle(call: Call) -> Outcome:

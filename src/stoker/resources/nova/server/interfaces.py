@@ -17,7 +17,7 @@ from stoker.resources.nova.server.ports import UNBOUND
 from stoker.schema.resource_type import Call
 
 # Port -> time of the detach request; None if Nova could not accept the request yet.
-Asked = Mapping[str, float | None]
+SendTimes = Mapping[str, float | None]
 
 _LONGEST = 300.0
 
@@ -27,7 +27,7 @@ def ports_of(call: Call) -> list[Object]:
     return PORTS.select(call.cloud, device_id=call.physical_id)
 
 
-def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | None]:
+def detach(call: Call, ports: Iterable[str], sent_at: SendTimes) -> dict[str, float | None]:
     """Detach ports; return those that are still attached. Each is requested once.
 
     Raise :class:`stoker.kernel.errors.RequestError` for a port that stays attached for 300 seconds.
@@ -37,7 +37,7 @@ def detach(call: Call, ports: Iterable[str], asked: Asked) -> dict[str, float | 
         port = PORTS.find(call.cloud, port_id)
         if port is None or port.get("device_id") != call.physical_id:
             continue
-        since = asked.get(port_id)
+        since = sent_at.get(port_id)
         if since is None:
             left[port_id] = call.now if _is_asked(call, port_id) else None
         elif call.now - since > _LONGEST:

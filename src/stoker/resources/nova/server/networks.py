@@ -187,13 +187,13 @@ def _fits(entry: Mapping[str, Any], port: Object, present: _Present) -> bool:
         return bool(entry["port"] == port["id"])
     addresses = port.get("fixed_ips") or []
     extra = entry.get("port_extra_properties") or {}
-    asked = (
+    comparisons = (
         (entry.get("network"), {port.get("network_id")}),
         (entry.get("subnet"), {item.get("subnet_id") for item in addresses}),
         (entry.get("fixed_ip"), {item.get("ip_address") for item in addresses}),
         (extra.get("mac_address"), {port.get("mac_address")}),
     )
-    if any(value and value not in specified for value, specified in asked):
+    if any(value and value not in specified for value, specified in comparisons):
         return False
     if extra.get("no_fixed_ips") and addresses:
         return False
@@ -226,8 +226,8 @@ def _ports(
         if port_id not in stay and (port_id in present.attached or port["name"] not in names):
             PORTS.delete(call.cloud, port_id)
     ids = ensure_ports(call, missing, apart=stay)
-    made = dict(zip((nic.key for nic in missing), ids, strict=True))
-    return [matched.get(nic.key) or made[nic.key] for nic in desired]
+    created = dict(zip((nic.key for nic in missing), ids, strict=True))
+    return [matched.get(nic.key) or created[nic.key] for nic in desired]
 
 
 def _adjust(call: Call, nic: Nic, port: Object | None) -> None:

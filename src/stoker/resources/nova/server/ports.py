@@ -225,12 +225,12 @@ def _entry_of(port: Object, free: list[Nic]) -> Nic | None:
     subnets = {item.get("subnet_id") for item in addresses}
     chosen = {item.get("ip_address") for item in addresses}
     for nic in free:
-        asked = (
+        comparisons = (
             (nic.entry.get("network"), {port.get("network_id")}),
             (nic.entry.get("subnet"), subnets),
             (nic.entry.get("fixed_ip"), chosen),
         )
-        if all(requested in found for requested, found in asked if requested):
+        if all(requested in found for requested, found in comparisons if requested):
             return nic
     return None
 

@@ -82,13 +82,13 @@ def _held(call: Call) -> dict[str, Any]:
     chosen = {entry["fixed_ip"] for entry in entries if entry.get("fixed_ip")}
     if not named and not chosen:
         return {}
-    made = {port["id"]: port for port in own_ports(call).values()}
+    own = {port["id"]: port for port in own_ports(call).values()}
     present = {port["id"]: port for port in ports_of(call)} if call.physical_id else {}
     held: dict[str, Any] = {}
-    for port_id, port in {**present, **made}.items():
+    for port_id, port in {**present, **own}.items():
         if named & {port_id, port.get("name")}:
             held[port_id] = None
-        elif port_id in made and any(
+        elif port_id in own and any(
             item["ip_address"] in chosen for item in port.get("fixed_ips") or []
         ):
             held[port_id] = addresses_of(call.cloud, port)

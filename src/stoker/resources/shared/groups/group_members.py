@@ -80,9 +80,9 @@ def roster(call: NestingCall, size: int, rolling: Rolling | None = None) -> Rost
     healthy = sum(name not in call.failed_members for name in known)
     created = 0 if rolling is None else rolling.new_members(healthy, size)
     old = _remaining(call, size - max(created, size - len(known)))
-    made = call.data.get("made", 0)
-    until = made + size - len(old)
-    new = [_name(call.resource_id, number) for number in range(made, until)]
+    next_number = call.data.get("made", 0)
+    until = next_number + size - len(old)
+    new = [_name(call.resource_id, number) for number in range(next_number, until)]
     scaled = call.data.get("scaled", {})
     return Roster(old, new, {"names": [*old, *new], "made": until, "scaled": scaled})
 

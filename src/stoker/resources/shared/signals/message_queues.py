@@ -33,8 +33,8 @@ def ensure(call: Call, queue: str) -> None:
 
 def forward(call: Call, queue: str, address: str) -> None:
     """Have the messages of a queue sent to a URL; an existing subscription is fine."""
-    asked = {"subscriber": address, "ttl": _SUBSCRIPTION_TTL_SECONDS}
-    answer = _answer(call, "POST", f"{_path(queue)}/subscriptions", asked)
+    subscription = {"subscriber": address, "ttl": _SUBSCRIPTION_TTL_SECONDS}
+    answer = _answer(call, "POST", f"{_path(queue)}/subscriptions", subscription)
     if answer.status_code != HTTPStatus.CONFLICT and answer.status_code >= _ERRORS:
         raise fault_from(answer)
 

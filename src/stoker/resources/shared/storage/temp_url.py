@@ -161,9 +161,9 @@ def _key(call: Call) -> str:
     present = answer.headers.get(_KEY_HEADER)
     if present:
         return str(present)
-    made = secrets.token_hex(32)
-    _sent(call, "POST", "", headers={_KEY_HEADER: made})
-    return made
+    key = secrets.token_hex(32)
+    _sent(call, "POST", "", headers={_KEY_HEADER: key})
+    return key
 
 
 def _sent(
