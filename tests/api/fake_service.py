@@ -80,6 +80,10 @@ class FakeService:
         return FakePreviews(self)
 
     @property
+    def reports(self) -> FakeService:
+        return self
+
+    @property
     def explanations(self) -> FakeExplanations:
         return FakeExplanations(self)
 

@@ -20,7 +20,7 @@ FILES = {
 
 async def drift(lab: Lab) -> dict[str, DriftView]:
     address = (await lab.stack()).address
-    found = await lab.engine.service.drift.report(CALLER, address)
+    found = await lab.engine.service.reports.drift.report(CALLER, address)
     return {each.resource.name: each for each in found}
 
 

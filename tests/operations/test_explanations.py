@@ -53,7 +53,7 @@ async def begin(lab: Lab, wanted: Any, **request: Any) -> None:
 
 async def why(lab: Lab, name: str | None = None) -> Explanation:
     address = (await lab.stack()).address
-    explanations = lab.engine.service.explanations
+    explanations = lab.engine.service.reports.explanations
     if name is None:
         return await explanations.stack(CALLER, address)
     return await explanations.resource(CALLER, address, name)

@@ -15,6 +15,7 @@ from stoker.store.ownership import acquire
 from stoker.store.ownership.acquire import Defer
 from stoker.store.read import trees
 from stoker.store.read.reads import SqlReads
+from stoker.store.read.search import SqlOverview
 from stoker.store.records.change_sets import SqlChangeSets
 from stoker.store.records.software import SqlSoftware
 from stoker.store.records.watches import SqlWatches
@@ -24,7 +25,7 @@ from stoker.store.write.force_fail import give_up
 from stoker.store.write.group_commit import GroupCommit
 
 
-class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches):
+class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches, SqlOverview):
     """Rows in a relational database."""
 
     def __init__(

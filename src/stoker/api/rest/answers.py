@@ -10,6 +10,7 @@ from html import escape
 from http import HTTPStatus
 from typing import Any
 
+import yaml
 from starlette.responses import Response
 
 from stoker.kernel.json import long
@@ -39,6 +40,22 @@ async def made_response(make: Callable[[], Any]) -> Response:
         return "".join(long.pieces(make(), _written)).encode("ascii")
 
     return Response(await asyncio.to_thread(content), media_type="application/json")
+
+
+async def text_response(make: Callable[[], str], media_type: str) -> Response:
+    """Return a response with a text that is computed on a thread."""
+
+    def content() -> bytes:
+        return make().encode(errors="replace")
+
+    return Response(await asyncio.to_thread(content), media_type=f"{media_type}; charset=utf-8")
+
+
+def yaml_of(value: Any) -> str:
+    """Return the YAML of a value, in the order of its members."""
+    plain = json.loads(_written(value))
+    text: str = yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=math.inf)
+    return text
 
 
 async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:

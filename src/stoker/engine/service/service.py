@@ -20,10 +20,9 @@ from stoker.engine.service.signals.software import Software
 from stoker.engine.service.snapshots import SnapshotService
 from stoker.engine.service.stack_access.lookup import Finder
 from stoker.engine.service.views.descriptions import Descriptions
-from stoker.engine.service.views.drift_reports import DriftReports
 from stoker.engine.service.views.event_streams import EventStreams
-from stoker.engine.service.views.explanations import Explanations
 from stoker.engine.service.views.queries import Queries
+from stoker.engine.service.views.reports import Reports, make_reports
 
 
 class Service(Struct, frozen=True):
@@ -31,14 +30,13 @@ class Service(Struct, frozen=True):
 
     operations: Operations  # changes stacks
     previews: Previews  # plans changes without recording them
-    explanations: Explanations  # causes of the states of stacks and resources
+    reports: Reports  # causes, drift, searches, past operations
     views: Queries  # stacks, resources and events
     descriptions: Descriptions  # templates and types
     signals: SignalService  # callbacks of servers and alarms
     software: Software  # software configs and deployments
     exports: Exports  # stacks as documents
     snapshots: SnapshotService  # snapshots of stacks
-    drift: DriftReports  # compares live objects with applied properties
     monitoring: Monitoring  # measurements and alarms
     cloudformation: CloudFormation  # further services for clients of CloudFormation
     event_streams: EventStreams  # sends events as they happen
@@ -51,14 +49,13 @@ def make_service(ports: Ports, dispatcher: Dispatcher) -> Service:
     return Service(
         operations,
         Previews(ports, finder),
-        Explanations(ports, finder),
+        make_reports(ports, finder),
         views,
         Descriptions(ports),
         SignalService(ports, finder),
         Software(ports),
         Exports(ports, finder),
         SnapshotService(ports, finder),
-        DriftReports(ports, finder),
         make_monitoring(ports),
         make_cloudformation(ports, finder, operations),
         EventStreams(ports, finder, views),

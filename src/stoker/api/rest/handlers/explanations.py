@@ -69,13 +69,15 @@ class WhyAnswer(TypedDict):
 
 async def of_stack(call: Call) -> Response:
     """Explain the state of a stack."""
-    return await _answer(await call.service.explanations.stack(call.caller, call.stack))
+    return await _answer(await call.service.reports.explanations.stack(call.caller, call.stack))
 
 
 async def of_resource(call: Call) -> Response:
     """Explain the state of a resource."""
     name = call.path["resource_name"]
-    return await _answer(await call.service.explanations.resource(call.caller, call.stack, name))
+    return await _answer(
+        await call.service.reports.explanations.resource(call.caller, call.stack, name)
+    )
 
 
 async def _answer(found: Explanation) -> Response:

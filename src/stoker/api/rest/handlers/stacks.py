@@ -16,6 +16,8 @@ from stoker.api.rest.answers import (
     made_response,
     no_content,
     page,
+    text_response,
+    yaml_of,
 )
 from stoker.api.rest.call import Call
 from stoker.api.rest.handlers.handovers import ADOPT_DATA, adopt
@@ -37,6 +39,7 @@ LIST_QUERY: tuple[Parameter, ...] = (*STACK_QUERY, _WITH_COUNT)
 RESOLVE_OUTPUTS = Flag("resolve_outputs", "With the values of outputs.", default=True)
 PLAN_FINGERPRINT = Text("plan_fingerprint", "Delete as long as this plan holds. Stoker's own.")
 EXPRESS = Flag("express", "Delete without waiting where possible. Stoker's own.")
+_TEXTS = ("application/yaml", "text/plain")
 _DRIFTED = ("changed", "gone")
 
 
@@ -192,9 +195,17 @@ async def show(call: Call) -> Response:
 
 
 async def template(call: Call) -> Response:
-    """Show the template of a stack."""
-    template, _ = await call.service.views.template(call.caller, call.stack)
-    return await document_response(template)
+    """Show the template of a stack.
+
+    A client that accepts ``application/yaml`` or ``text/plain`` and not JSON gets the text as it
+    was sent, with its comments, or YAML if it was sent as data.
+    """
+    template, text = await call.service.views.template(call.caller, call.stack)
+    asked = call.headers.get("accept", "").lower()
+    kind = next((kind for kind in _TEXTS if kind in asked), None)
+    if kind is None or "application/json" in asked:
+        return await document_response(template)
+    return await text_response(lambda: yaml_of(template) if text is None else text, kind)
 
 
 async def environment(call: Call) -> Response:
@@ -209,7 +220,7 @@ async def files(call: Call) -> Response:
 
 async def drift(call: Call) -> Response:
     """Show external changes of live objects, also of nested stacks. Not part of Heat's API."""
-    found = await call.service.drift.report(call.caller, call.stack)
+    found = await call.service.reports.drift.report(call.caller, call.stack)
 
     def described() -> DriftAnswer:
         drifted = any(each.state in _DRIFTED for each in found)

@@ -38,6 +38,7 @@ from stoker.engine.model.stack_records.refactors import StoredRefactor
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
 from stoker.engine.model.stack_records.watches import Watch
 from stoker.engine.model.storage.changes import Change
+from stoker.engine.model.storage.overview import OverviewReads
 from stoker.kernel.errors import MachineError
 from stoker.schema.software import Deployment, SoftwareConfig
 from stoker.schema.watching import Measurement
@@ -243,7 +244,7 @@ class UserRecordReads(Protocol):
         """Return the projects of the live stacks with stack users in a user project."""
 
 
-class Store(StackReads, UserRecordReads, Protocol):
+class Store(StackReads, UserRecordReads, OverviewReads, Protocol):
     """Durable records."""
 
     def observe(self, observer: Observer) -> None:
