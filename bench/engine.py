@@ -74,6 +74,9 @@ class NoCloud:
     def inventory(self, stack: Stack) -> Sequence[Any]:
         return []
 
+    def console_log(self, stack: Stack, server_id: str, lines: int) -> str:
+        return ""
+
     def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[Any]:
         return []
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import EXAMPLES, Served, command_line, environment_without_cloud, free_port
+from tests.recovery.service import Service
 
 SLOW = """heat_template_version: 2018-08-31
 resources:
@@ -242,6 +243,20 @@ def test_logs_finds_server_by_name_with_last_lines(service: Served, web_app: str
     outputs = json.loads(service.run("status", "web-app", "--json").output)["outputs"]
     done = service.run("logs", outputs["name"], "-n", "1")
     assert len(done.output.strip().splitlines()) == 1
+
+
+def test_console_log_of_resource_has_last_lines(service: Served, web_app: str) -> None:
+    api = Service(service.data_dir, port=service.port, cloud_port=service.cloud_port)
+    stack = api.get("/stacks/web-app")["stack"]
+    path = f"/stacks/web-app/{stack['id']}/resources"
+    assert "finished at" in api.get(f"{path}/server/console_log")["output"]
+    assert len(api.get(f"{path}/server/console_log?lines=1")["output"].splitlines()) == 1
+    other = next(
+        each["resource_name"]
+        for each in api.get(path)["resources"]
+        if each["resource_type"] != "OS::Nova::Server"
+    )
+    assert api.request("GET", f"{path}/{other}/console_log").status_code == 404
 
 
 def test_logs_of_unknown_server_suggests_names(service: Served, web_app: str) -> None:

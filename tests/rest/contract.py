@@ -203,6 +203,7 @@ ROWS: tuple[Row, ...] = (
     _r("GET", STACK + "/why", 200, "why", own=True),
     _r("GET", RESOURCE + "/why", 200, "why", own=True),
     _r("GET", STACK + "/drift", 200, "drift", own=True),
+    _r("GET", RESOURCE + "/console_log", 404, "error", own=True),  # it is no server
     _r("GET", STACK + "/operations", 200, "operations", own=True),
     _r("GET", "/search", 200, "matches", own=True),
     _r("DELETE", STACK + "/preview", 200, "resource_changes plan_fingerprint", own=True),

@@ -194,6 +194,9 @@ class Clouds:
     def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[NamedObject]:
         return []
 
+    def console_log(self, stack: Stack, server_id: str, lines: int) -> str:
+        return ""
+
     def lacking(
         self, stack: Stack, dependencies: Sequence[tuple[str, str]]
     ) -> Sequence[str | None]:

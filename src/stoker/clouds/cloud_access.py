@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
+from urllib.parse import quote
 
 from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
-from stoker.clouds.faults import is_cloud_fault
+from stoker.clouds.faults import describe, is_cloud_fault, is_not_found
 from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.inventory import inventory
 from stoker.clouds.objects.kinds import KINDS, finder_of
 from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.objects.quotas import quotas_for
 from stoker.clouds.sessions import Sessions
-from stoker.kernel.errors import NotFoundError
+from stoker.kernel.errors import NotFoundError, UnavailableError
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.inventory import ExistingObject, NamedObject
 from stoker.schema.properties import NameLookup
@@ -102,6 +103,22 @@ class CloudAccess:
             for each in found
         ]
         return sorted(named, key=lambda each: (each.name or each.id, each.id))[:most]
+
+    def console_log(self, stack: HasCredentials, server_id: str, lines: int) -> str:
+        """Return the last lines of the console output of a server.
+
+        Raises NotFoundError for an unknown server, UnavailableError if the cloud does not answer.
+        """
+        action = {"os-getConsoleOutput": {"length": lines}}
+        path = f"/servers/{quote(server_id, '')}/action"
+        try:
+            answer = send(self.connection(stack).compute, "POST", path, json=action)
+        except Exception as fault:
+            if not is_cloud_fault(fault):
+                raise
+            kind = NotFoundError if is_not_found(fault) else UnavailableError
+            raise kind(describe(fault)) from fault
+        return str(answer.get("output") or "")
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:

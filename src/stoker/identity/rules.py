@@ -39,15 +39,15 @@ BASE = (
 )
 
 _READS = (
-    "build_info:build_info", "events:index", "events:show", "resource:index", "resource:show",
-    "resource:why", "software_configs:index", "software_configs:show", "software_deployments:index",
-    "software_deployments:show", "stacks:detail", "stacks:drift", "stacks:environment",
-    "stacks:existing_template", "stacks:files",
-    "stacks:generate_template", "stacks:index", "stacks:list_choices", "stacks:list_operations",
-    "stacks:list_outputs", "stacks:list_resource_types", "stacks:list_snapshots",
-    "stacks:list_template_functions", "stacks:list_template_versions", "stacks:resource_schema",
-    "stacks:search", "stacks:show", "stacks:show_output", "stacks:show_snapshot",
-    "stacks:template", "stacks:why",
+    "build_info:build_info", "events:index", "events:show", "resource:console_log",
+    "resource:index", "resource:show", "resource:why", "software_configs:index",
+    "software_configs:show", "software_deployments:index", "software_deployments:show",
+    "stacks:detail", "stacks:drift", "stacks:environment", "stacks:existing_template",
+    "stacks:files", "stacks:generate_template", "stacks:index", "stacks:list_choices",
+    "stacks:list_operations", "stacks:list_outputs", "stacks:list_resource_types",
+    "stacks:list_snapshots", "stacks:list_template_functions", "stacks:list_template_versions",
+    "stacks:resource_schema", "stacks:search", "stacks:show", "stacks:show_output",
+    "stacks:show_snapshot", "stacks:template", "stacks:why",
 )  # fmt: skip
 _WRITES = (
     "actions:cancel_update", "actions:cancel_without_rollback", "actions:check", "actions:resume",

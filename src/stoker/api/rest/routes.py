@@ -257,6 +257,14 @@ _RESOURCES: tuple[Operation, ...] = (
         "resource:metadata",
         resources.Metadata,
     ),
+    Operation(
+        "GET",
+        _RESOURCE + "/console_log",
+        resources.console_log,
+        "resource:console_log",
+        resources.ConsoleLog,
+        query=(resources.LINES,),
+    ),
     Operation("POST", _RESOURCE + "/signal", resources.signal, "resource:signal", is_signal=True),
     Operation(
         "GET", _RESOURCE + "/why", explanations.of_resource, "resource:why", explanations.WhyAnswer

@@ -74,6 +74,12 @@ class Clouds(Protocol):
         Raises :class:`stoker.kernel.errors.NotFoundError` for a constraint without a list.
         """
 
+    def console_log(self, stack: Stack, server_id: str, lines: int) -> str:
+        """Return the last lines of the console output of a server.
+
+        Raises NotFoundError for an unknown server, UnavailableError if the cloud does not answer.
+        """
+
 
 class Faults(Protocol):
     """Classifies exceptions of a cloud."""

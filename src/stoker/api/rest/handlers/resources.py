@@ -17,6 +17,8 @@ from stoker.engine.model.requests import ResourceQuery
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.clock import isoformat
 
+_MOST_LINES, _USUAL_LINES = 1000, 100
+LINES = Number("lines", f"The last lines; {_USUAL_LINES} by default, {_MOST_LINES} at most.")
 _FILTERS = tuple(
     Texts(name, f"Resources with this {words}; any of several.")
     for name, words in {
@@ -79,6 +81,12 @@ class Mark(TypedDict):
 
     mark_unhealthy: bool
     resource_status_reason: NotRequired[str | None]
+
+
+class ConsoleLog(TypedDict):
+    """The last lines of the console output of a server."""
+
+    output: str
 
 
 async def index(call: Call) -> Response:
@@ -175,3 +183,15 @@ def _detailed(call: Call, resource: ResourceView) -> ResourceRow:
     if resource.attributes_note is not None:
         detailed["attributes_note"] = resource.attributes_note
     return detailed
+
+
+async def console_log(call: Call) -> Response:
+    """Show the console output of a server, at most 256 KiB. Not part of Heat's API.
+
+    The cloud is asked with the credentials of the client.
+    """
+    lines = min(LINES.read(call.query) or _USUAL_LINES, _MOST_LINES)
+    name = call.path["resource_name"]
+    logs = call.service.reports.console_logs
+    answer: ConsoleLog = {"output": await logs.of(call.caller, call.stack, name, lines)}
+    return await document_response(answer)
