@@ -1,6 +1,7 @@
 /** Rows as the API sends them. */
 
-import type { EventRow, ResourceRow } from "../src/api/types";
+import type { ResourceRow } from "../src/api/types";
+import { EventReader, type StackEvent } from "../src/model/events";
 
 export const ROOT = { name: "shop", id: "root-id" };
 
@@ -33,9 +34,9 @@ export function resource(name: string, given: Given = {}): ResourceRow {
 
 let number = 0;
 
-export function event(second: number, name: string, status: string, stack = ROOT): EventRow {
+export function event(second: number, name: string, status: string, stack = ROOT): StackEvent {
   const isStack = name === stack.name;
-  return {
+  return new EventReader(ROOT).read({
     id: `event-${++number}`,
     links: [{ rel: "stack", href: href(stack) }],
     event_time: new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString(),
@@ -44,5 +45,5 @@ export function event(second: number, name: string, status: string, stack = ROOT
     resource_status: status,
     resource_status_reason: `${name} ${status}`,
     resource_type: isStack ? "OS::Heat::Stack" : "OS::Heat::RandomString",
-  };
+  });
 }

@@ -40,7 +40,7 @@ test("events of unknown and of deleted resources ask for a new list", () => {
 test("a resource with the name of its stack is no event of the stack", () => {
   const made = new StackTree(ROOT);
   made.load([resource("shop")]);
-  const own = { ...event(1, "shop", "CREATE_FAILED"), physical_resource_id: "other" };
+  const own = { ...event(1, "shop", "CREATE_FAILED"), physicalId: "other", isOfStack: false };
   made.apply(own);
   expect(made.resources.get("root-id/shop")!.status).toBe("CREATE_FAILED");
 });

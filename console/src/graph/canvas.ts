@@ -18,10 +18,13 @@ export interface Emphasis {
   selected: string | null;
   related: ReadonlySet<string> | null;
   critical: ReadonlySet<string>;
+  /** Whether the view moves: thousands of arrows are then left out until it rests. */
+  isMoving: boolean;
 }
 
 const TEXT_FROM = 0.45;
 const ARROWS_FROM = 0.04;
+const MOST_MOVING_ARROWS = 3000;
 const CELL = 400;
 
 export class GraphCanvas {
@@ -135,7 +138,7 @@ export class GraphCanvas {
         (emphasis.related?.has(keyA) && emphasis.related.has(keyB));
       (isStrong ? strong : plain).push(line);
     }
-    paint.lines(plain, false);
+    if (!emphasis.isMoving || plain.length <= MOST_MOVING_ARROWS) paint.lines(plain, false);
     paint.lines(strong, true);
   }
 

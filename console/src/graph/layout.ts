@@ -29,7 +29,7 @@ const GAP_Y = 46;
 const PADDING = 16;
 const HEADER = 40;
 const SWEEPS = 6;
-/** A layer that would be wider is broken into rows. */
+/** Boxes that a row has in any case; wider layers of large graphs are broken into rows. */
 const WIDEST = 24;
 
 interface Placed {
@@ -97,7 +97,7 @@ function placeLayers(members: number[], arrows: [number, number][], out: LayoutO
     after[a]?.push(b);
     before[b]?.push(a);
   }
-  const layers = rows(ordered(layersOf(after, before), after, before));
+  const layers = rows(ordered(layersOf(after, before), after, before), members.length);
   const sizes = layers.map((layer) => rowSize(layer, members, out));
   const width = Math.max(0, ...sizes.map((size) => size.width));
   let y = 0;
@@ -190,11 +190,10 @@ function ordered(layers: number[][], after: number[][], before: number[][]): num
   return layers;
 }
 
-/** Break wide layers into rows: a hundred equal members of a group are a block, not a line. */
-function rows(layers: number[][]): number[][] {
+/** Break wide layers into rows, so that the whole is about as wide as a screen. */
+function rows(layers: number[][], members: number): number[][] {
+  const columns = Math.max(WIDEST, Math.ceil(Math.sqrt(members)));
   return layers.flatMap((layer) => {
-    if (layer.length <= WIDEST) return [layer];
-    const columns = Math.max(WIDEST, Math.ceil(Math.sqrt(layer.length * 1.5)));
     const found: number[][] = [];
     for (let i = 0; i < layer.length; i += columns) found.push(layer.slice(i, i + columns));
     return found;

@@ -11,14 +11,18 @@ import { ApiError } from "../api/errors";
 import { follow, type Message } from "../api/stream";
 import type { EventRow, ResourceRow, Stack, Why } from "../api/types";
 import type { StackAddress } from "./addresses";
+import { EventReader, type StackEvent } from "./events";
 import { lookOf } from "./statuses";
+import { startsOperation } from "./timeline";
 import { StackTree } from "./tree";
 
 const DEPTH = 20;
 /** Events that are kept; older ones are read again when they are asked for. */
-const MOST_EVENTS = 5000;
+const MOST_EVENTS = 50_000;
 const REREAD_MS = 400;
+const FRAME_MS = 50;
 const PAGE = 1000;
+const LARGE_PAGE = 20_000;
 
 export class LiveStack {
   readonly stack = signal<Stack | null>(null);
@@ -28,10 +32,16 @@ export class LiveStack {
   readonly version = signal(0);
   readonly tree: StackTree;
   /** The newest events, oldest first. */
-  readonly events = signal<readonly EventRow[]>([]);
+  readonly events = signal<readonly StackEvent[]>([]);
   readonly hasOlder = signal(false);
   readonly isLoaded = signal(false);
   readonly path: string;
+  private readonly reader: EventReader;
+  /** Events that have arrived since the page was drawn. */
+  private arrived: StackEvent[] = [];
+  /** Ids of events that the stream may repeat. */
+  private readonly recent = new Set<string>();
+  private frame: ReturnType<typeof setTimeout> | undefined;
   private stop: () => void = () => {};
   private isClosed = false;
   private readonly pending = new Set<"stack" | "resources" | "why">();
@@ -39,6 +49,7 @@ export class LiveStack {
 
   constructor(readonly address: StackAddress) {
     this.tree = new StackTree(address);
+    this.reader = new EventReader(address);
     this.path = stackPath(address.name, address.id);
   }
 
@@ -48,6 +59,8 @@ export class LiveStack {
       await Promise.all([this.readStack(), this.readResources()]);
       batch(() => {
         this.events.value = newest;
+        this.recent.clear();
+        for (const event of newest) this.recent.add(event.id);
         this.hasOlder.value = newest.length === PAGE;
         this.isLoaded.value = true;
         this.error.value = null;
@@ -69,6 +82,7 @@ export class LiveStack {
   close(): void {
     this.isClosed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.frame);
     this.stop();
   }
 
@@ -79,20 +93,28 @@ export class LiveStack {
   }
 
   /** Read a page of older events. */
-  async readOlder(): Promise<void> {
-    const older = await this.newestEvents(this.events.value[0]?.id ?? null);
+  async readOlder(limit = PAGE): Promise<void> {
+    const older = await this.newestEvents(this.events.value[0]?.id ?? null, limit);
     batch(() => {
-      this.events.value = [...older, ...this.events.value];
-      this.hasOlder.value = older.length === PAGE;
+      this.events.value = [...older, ...this.events.value].slice(-MOST_EVENTS);
+      this.hasOlder.value = older.length === limit && this.events.value.length < MOST_EVENTS;
     });
   }
 
-  private async newestEvents(before: string | null): Promise<EventRow[]> {
-    const query = { nested_depth: DEPTH, limit: PAGE, sort_dir: "desc", precise: true };
+  /** Read older events until the start of the last `count` operations is known, or the limit. */
+  async readOperations(count: number): Promise<void> {
+    const isStart = (event: StackEvent): boolean => startsOperation(event, this.address.id);
+    while (this.hasOlder.value && this.events.value.filter(isStart).length < count && !this.isClosed) {
+      await this.readOlder(LARGE_PAGE);
+    }
+  }
+
+  private async newestEvents(before: string | null, limit = PAGE): Promise<StackEvent[]> {
+    const query = { nested_depth: DEPTH, limit, sort_dir: "desc", precise: true };
     const answer = await json<{ events: EventRow[] }>("GET", `${this.path}/events`, {
       query: before ? { ...query, marker: before } : query,
     });
-    return answer.events.reverse();
+    return answer.events.reverse().map((row) => this.reader.read(row));
   }
 
   private async readStack(): Promise<void> {
@@ -119,26 +141,38 @@ export class LiveStack {
 
   private receive(message: Message): void {
     if (message.event !== "event") return;
-    const event = JSON.parse(message.data) as EventRow;
-    if (this.events.value.some((each) => each.id === event.id)) return;
-    const isOfRoot = event.physical_resource_id === this.address.id;
-    batch(() => {
-      this.events.value = [...this.events.value, event].slice(-MOST_EVENTS);
-      if (isOfRoot && this.stack.value) {
-        const { resource_status, resource_status_reason } = event;
-        this.stack.value = {
-          ...this.stack.value,
-          stack_status: resource_status,
-          stack_status_reason: resource_status_reason,
-        };
-      }
-      if (this.tree.apply(event)) this.later("resources");
-      this.version.value++;
-    });
+    const event = this.reader.read(JSON.parse(message.data) as EventRow);
+    if (this.recent.has(event.id)) return;
+    const isOfRoot = event.isOfStack && event.stack.id === this.address.id;
+    this.arrived.push(event);
+    this.recent.add(event.id);
+    if (isOfRoot && this.stack.value) {
+      this.stack.value = {
+        ...this.stack.value,
+        stack_status: event.status,
+        stack_status_reason: event.reason,
+      };
+    }
+    if (this.tree.apply(event)) this.later("resources");
+    this.showArrived();
     if (isOfRoot) this.later("stack");
     // Group members get their dependencies when their stack has been planned.
     if (isOfRoot) this.later("resources");
     this.later("why");
+  }
+
+  /** Show events together that arrive together. */
+  private showArrived(): void {
+    this.frame ??= setTimeout(() => {
+      this.frame = undefined;
+      const arrived = this.arrived;
+      this.arrived = [];
+      batch(() => {
+        this.events.value = [...this.events.value, ...arrived].slice(-MOST_EVENTS);
+        this.version.value++;
+      });
+      if (this.recent.size > MOST_EVENTS) this.recent.clear();
+    }, FRAME_MS);
   }
 
   /** Read a part again soon; events that arrive together cause one read. */

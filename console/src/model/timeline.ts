@@ -6,17 +6,14 @@
  * among those that it depends on.
  */
 
-import type { EventRow } from "../api/types";
-import { stackIn } from "./addresses";
+import type { StackEvent } from "./events";
 import { split } from "./statuses";
 import { keyOf, type StackTree } from "./tree";
 
 export interface Bar {
   key: string;
   name: string;
-  stackName: string;
   stackId: string;
-  type: string;
   action: string;
   start: number;
   /** undefined while the action is under way. */
@@ -24,7 +21,6 @@ export interface Bar {
   outcome: "working" | "done" | "failed";
   reason: string;
   notes: { at: number; text: string }[];
-  depth: number;
 }
 
 export interface Operation {
@@ -36,71 +32,68 @@ export interface Operation {
   bars: Bar[];
 }
 
+/** Return whether an event starts an operation of the root stack. */
+export function startsOperation(event: StackEvent, rootId: string): boolean {
+  return event.isOfStack && event.stack.id === rootId && split(event.status).status === "IN_PROGRESS";
+}
+
 /** Split events, oldest first, into the operations of the root stack, oldest first. */
-export function operationsOf(events: readonly EventRow[], rootId: string): Operation[] {
+export function operationsOf(events: readonly StackEvent[], rootId: string): Operation[] {
   const operations: Operation[] = [];
   let open = new Map<string, Bar>();
-  let depths = new Map<string, number>([[rootId, 0]]);
   for (const event of events) {
-    const at = Date.parse(event.event_time);
-    const { action, status } = split(event.resource_status);
-    const stack = stackIn(event.links, "stack");
-    const stackId = stack?.id ?? rootId;
-    const isRoot = stackId === rootId && event.physical_resource_id === rootId;
+    const { action, status } = split(event.status);
     let current = operations.at(-1);
-    if (isRoot) {
-      if (status === "IN_PROGRESS" && (!current || current.end !== undefined || current.action !== action)) {
-        if (current && current.end === undefined) current.end = at;
-        operations.push({
-          action,
-          start: at,
-          outcome: "working",
-          reason: event.resource_status_reason,
-          bars: [],
-        });
+    if (event.isOfStack) {
+      if (event.stack.id !== rootId) continue;
+      if (status === "IN_PROGRESS" && (current?.end !== undefined || current?.action !== action)) {
+        if (current && current.end === undefined) current.end = event.at;
+        operations.push(operation(event, action));
         open = new Map();
-        depths = new Map([[rootId, 0]]);
       } else if (current && status !== "IN_PROGRESS") {
-        current.end = at;
+        current.end = event.at;
         current.outcome = status === "FAILED" ? "failed" : "done";
-        current.reason = event.resource_status_reason;
+        current.reason = event.reason;
       }
       continue;
     }
-    if (event.physical_resource_id === stackId && event.resource_name === stack?.name) continue;
     if (!current) {
-      current = { action, start: at, outcome: "working", reason: "", bars: [] };
+      current = operation(event, action);
       operations.push(current);
     }
-    const key = keyOf(stackId, event.resource_name);
+    const key = keyOf(event.stack.id, event.name);
     const bar = open.get(key);
-    if (status === "IN_PROGRESS" && !(bar && bar.action === action)) {
-      const depth = depths.get(stackId) ?? 1;
-      const fresh: Bar = {
-        key,
-        name: event.resource_name,
-        stackName: stack?.name ?? "",
-        stackId,
-        type: event.resource_type ?? "",
-        action,
-        start: at,
-        outcome: "working",
-        reason: event.resource_status_reason,
-        notes: [],
-        depth,
-      };
+    if (status === "IN_PROGRESS" && bar?.action !== action) {
+      const fresh = barOf(event, key, action);
       current.bars.push(fresh);
       open.set(key, fresh);
-    } else if (bar && (status === "COMPLETE" || status === "FAILED") && bar.action === action) {
-      bar.end = at;
+    } else if (bar?.action === action && status !== "IN_PROGRESS") {
+      bar.end = event.at;
       bar.outcome = status === "FAILED" ? "failed" : "done";
-      bar.reason = event.resource_status_reason;
+      bar.reason = event.reason;
       open.delete(key);
     } else if (bar) {
-      bar.notes.push({ at, text: event.resource_status_reason || event.resource_status });
+      bar.notes.push({ at: event.at, text: event.reason || event.status });
     }
   }
   return operations;
+}
+
+function operation(event: StackEvent, action: string): Operation {
+  return { action, start: event.at, outcome: "working", reason: event.reason, bars: [] };
+}
+
+function barOf(event: StackEvent, key: string, action: string): Bar {
+  return {
+    key,
+    name: event.name,
+    stackId: event.stack.id,
+    action,
+    start: event.at,
+    outcome: "working",
+    reason: event.reason,
+    notes: [],
+  };
 }
 
 /** Return the keys of the bars that decided the duration, the first first. */

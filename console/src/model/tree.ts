@@ -5,8 +5,9 @@
  * they belong to, so the tree can be walked in both directions.
  */
 
-import type { EventRow, ResourceRow } from "../api/types";
+import type { ResourceRow } from "../api/types";
 import { type StackAddress, stackIn } from "./addresses";
+import type { StackEvent } from "./events";
 
 export interface Resource {
   key: string;
@@ -75,17 +76,16 @@ export class StackTree {
    * Apply an event. Returns whether the list has to be read again: an event names a resource
    * that is not known, or one that has gone.
    */
-  apply(event: EventRow): boolean {
-    const stack = stackIn(event.links, "stack") ?? this.root;
-    const isOfStack = event.physical_resource_id === stack.id && event.resource_name === stack.name;
-    if (isOfStack) return event.resource_status === "DELETE_COMPLETE" && stack.id !== this.root.id;
-    const known = this.resources.get(keyOf(stack.id, event.resource_name));
-    if (!known) return event.resource_status !== "DELETE_COMPLETE";
-    known.status = event.resource_status;
-    known.reason = event.resource_status_reason;
-    known.updated = event.event_time;
-    if (event.physical_resource_id) known.physicalId = event.physical_resource_id;
-    return event.resource_status === "DELETE_COMPLETE";
+  apply(event: StackEvent): boolean {
+    const { stack } = event;
+    if (event.isOfStack) return event.status === "DELETE_COMPLETE" && stack.id !== this.root.id;
+    const known = this.resources.get(keyOf(stack.id, event.name));
+    if (!known) return event.status !== "DELETE_COMPLETE";
+    known.status = event.status;
+    known.reason = event.reason;
+    known.updated = new Date(event.at).toISOString();
+    if (event.physicalId) known.physicalId = event.physicalId;
+    return event.status === "DELETE_COMPLETE";
   }
 
   /** Return the resources of one stack of the tree. */

@@ -2,9 +2,8 @@
 
 import type { JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { EventRow } from "../api/types";
 import { t } from "../i18n";
-import { stackIn } from "../model/addresses";
+import type { StackEvent } from "../model/events";
 import { shortened, visible } from "../model/text";
 import { keyOf } from "../model/tree";
 import { address, setQuery } from "../router";
@@ -18,40 +17,34 @@ export function Events({ live }: ViewProps): JSX.Element {
   const events = live.events.value;
   const shown = useMemo(() => {
     const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = (event: EventRow): boolean => {
-      const text = `${event.resource_name} ${event.resource_status} ${event.resource_status_reason} ${event.resource_type ?? ""}`;
+    const matches = (event: StackEvent): boolean => {
+      const text = `${event.name} ${event.status} ${event.reason} ${event.type}`;
       return words.every((word) => text.toLowerCase().includes(word));
     };
     return (words.length ? events.filter(matches) : [...events]).reverse();
   }, [events, search]);
-  const columns: Column<EventRow>[] = [
-    { title: t("events.time"), width: "9rem", cell: (row) => <Time value={row.event_time} /> },
+  const columns: Column<StackEvent>[] = [
+    { title: t("events.time"), width: "9rem", cell: (row) => <Time value={row.at} /> },
     {
       title: t("events.resource"),
       width: "minmax(8rem, 1.5fr)",
-      cell: (row) => (
-        <span title={visible(row.resource_type ?? "")}>{visible(shortened(row.resource_name, 120))}</span>
-      ),
+      cell: (row) => <span title={visible(row.type)}>{visible(shortened(row.name, 120))}</span>,
     },
     {
       title: t("stacks.status"),
       width: "minmax(10rem, 1fr)",
-      cell: (row) => <Status value={row.resource_status} />,
+      cell: (row) => <Status value={row.status} />,
     },
     {
       title: t("events.reason"),
       width: "minmax(10rem, 3fr)",
       cell: (row) => (
-        <span title={visible(shortened(row.resource_status_reason, 2000))}>
-          {visible(shortened(row.resource_status_reason, 300))}
-        </span>
+        <span title={visible(shortened(row.reason, 2000))}>{visible(shortened(row.reason, 300))}</span>
       ),
     },
   ];
-  const select = (row: EventRow): void => {
-    const stack = stackIn(row.links, "stack");
-    if (stack && row.physical_resource_id !== stack.id)
-      setQuery({ resource: keyOf(stack.id, row.resource_name) });
+  const select = (row: StackEvent): void => {
+    if (!row.isOfStack) setQuery({ resource: keyOf(row.stack.id, row.name) });
   };
   return (
     <div class="list">

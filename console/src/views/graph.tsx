@@ -18,6 +18,7 @@ const OPEN_UP_TO = 8;
 const SMALL_STACK = 60;
 const [LEAST_SCALE, MOST_SCALE] = [0.01, 2.5];
 const RELAYOUT_MS = 150;
+const REST_MS = 150;
 
 let worker: Worker | null = null;
 let turn = 0;
@@ -145,17 +146,25 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
   const [hint, setHint] = useState("");
   const chain = useMemo(() => (selected ? related(graph, selected) : null), [graph, selected]);
   const emphasis = useRef({ selected, related: chain, critical });
+  const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   emphasis.current = { selected, related: chain && chain.size > 0 ? chain : null, critical };
 
-  const draw = useCallback(() => {
+  const paint = useCallback((isMoving: boolean) => {
     cancelAnimationFrame(frame.current);
     frame.current = requestAnimationFrame(() => {
       const context = canvas.current?.getContext("2d");
       if (!context || !picture.current || !canvas.current) return;
-      picture.current.draw(context, view.current, emphasis.current, getComputedStyle(canvas.current));
+      const style = getComputedStyle(canvas.current);
+      picture.current.draw(context, view.current, { ...emphasis.current, isMoving }, style);
       canvas.current.dataset.frame = String(Number(canvas.current.dataset.frame ?? 0) + 1);
     });
   }, []);
+  const draw = useCallback(() => paint(false), [paint]);
+  const move = useCallback(() => {
+    paint(true);
+    clearTimeout(rest.current);
+    rest.current = setTimeout(draw, REST_MS);
+  }, [paint, draw]);
 
   const showAll = useCallback(() => {
     const box = holder.current?.getBoundingClientRect();
@@ -256,7 +265,7 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
     v.x += px / v.scale - px / scale;
     v.y += py / v.scale - py / scale;
     v.scale = scale;
-    draw();
+    move();
   };
   const boxAt = (event: { clientX: number; clientY: number }): number => {
     const box = holder.current?.getBoundingClientRect();
@@ -277,7 +286,7 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
         zoom(Math.exp(-event.deltaY / 400), event.clientX - box.left, event.clientY - box.top);
       } else {
         view.current.x += event.deltaX / view.current.scale;
-        draw();
+        move();
       }
     };
     element.addEventListener("wheel", wheel, { passive: false });
@@ -295,7 +304,7 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
         drag.current = { x: event.clientX, y: event.clientY, hasMoved: true };
         view.current.x -= dx / view.current.scale;
         view.current.y -= dy / view.current.scale;
-        draw();
+        move();
       }
     } else if (event.type === "pointermove") {
       const box = graph.boxes[boxAt(event)];

@@ -18,6 +18,7 @@ export function TimelineView({ live }: ViewProps): JSX.Element {
   const events = live.events.value;
   const operations = useMemo(() => operationsOf(events, live.address.id), [events]);
   const query = address.value.query;
+  useEffect(() => void live.readOperations(2), [live]);
   const wanted = Number(query.get("operation") ?? operations.length - 1);
   const operation = operations[wanted] ?? operations.at(-1);
   const now = useNow(operation?.end === undefined);
@@ -34,7 +35,7 @@ export function TimelineView({ live }: ViewProps): JSX.Element {
   const differences = isCompared && earlier ? slower(operation, earlier) : new Map<string, number>();
   const bars = operation.bars
     .filter((bar) => !onlyCritical || critical.has(bar.key))
-    .sort((a, b) => a.start - b.start || a.depth - b.depth);
+    .sort((a, b) => a.start - b.start);
   return (
     <div class="timeline">
       <div class="toolbar">
@@ -73,6 +74,7 @@ export function TimelineView({ live }: ViewProps): JSX.Element {
         <Summary operation={operation} earlier={isCompared ? earlier : undefined} now={now} />
       </div>
       <Bars
+        live={live}
         operation={operation}
         bars={bars}
         critical={critical}
@@ -118,7 +120,7 @@ function difference(ms: number): string {
   return t(ms > 0 ? "timeline.slower" : "timeline.faster", { time: durationText(Math.abs(ms)) });
 }
 
-interface BarsProps {
+interface BarsProps extends ViewProps {
   operation: Operation;
   bars: readonly Bar[];
   critical: ReadonlySet<string>;
@@ -127,8 +129,12 @@ interface BarsProps {
   selected: string | null;
 }
 
-function Bars({ operation, bars, critical, differences, now, selected }: BarsProps): JSX.Element {
+function Bars({ live, operation, bars, critical, differences, now, selected }: BarsProps): JSX.Element {
   const start = operation.start;
+  const depthOf = (bar: Bar): number => {
+    const resource = live.tree.resources.get(bar.key);
+    return resource ? live.tree.path(resource).length - 1 : 0;
+  };
   const span = Math.max(1, (operation.end ?? now) - start);
   const columns: Column<Bar>[] = [
     {
@@ -137,7 +143,7 @@ function Bars({ operation, bars, critical, differences, now, selected }: BarsPro
       cell: (bar) => (
         <span
           class={critical.has(bar.key) ? "critical" : undefined}
-          style={{ paddingLeft: `${bar.depth}rem` }}
+          style={{ paddingLeft: `${depthOf(bar)}rem` }}
         >
           {visible(bar.name)} <span class="muted">{bar.action}</span>
         </span>
