@@ -118,11 +118,11 @@ function Header({ current }: { current: Session }): JSX.Element {
           </select>
         </label>
       )}
-      <Menu label={visible(current.user.name)}>
+      <Menu label={visible(current.user.name)} isGroup>
         {() => (
           <>
             <Preferences />
-            <button type="button" role="menuitem" onClick={() => void signOut()}>
+            <button type="button" onClick={() => void signOut()}>
               {t("nav.signOut")}
             </button>
           </>

@@ -35,11 +35,12 @@ export async function request(method: string, path: string, options: RequestOpti
   return response;
 }
 
-/** Send a request and return the answer's JSON; null if there is none. */
+/** Send a request and return the answer's JSON; null for an answer without, which may be a page. */
 export async function json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
   const response = await request(method, path, options);
   const text = await response.text();
-  return (text ? JSON.parse(text) : null) as T;
+  const isJson = response.headers.get("content-type")?.includes("json");
+  return (text && isJson ? JSON.parse(text) : null) as T;
 }
 
 /** Send a request to an address of the console itself. */

@@ -150,16 +150,18 @@ function AskDelete({
 
 interface MenuProps {
   label: string;
+  /** Whether it also holds what is no action: then it is a group with a button, not a menu. */
+  isGroup?: boolean;
   children: (close: () => void) => ComponentChildren;
 }
 
 /** A menu button, with the keys that menus have. */
-export function Menu({ label, children }: MenuProps): JSX.Element {
+export function Menu({ label, isGroup = false, children }: MenuProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!isOpen) return;
-    root.current?.querySelector<HTMLElement>("[role=menuitem]")?.focus();
+    root.current?.querySelector<HTMLElement>("[role=menuitem], select")?.focus();
     const outside = (event: Event): void => {
       if (!root.current?.contains(event.target as Node)) setOpen(false);
     };
@@ -179,11 +181,16 @@ export function Menu({ label, children }: MenuProps): JSX.Element {
   };
   return (
     <div class="menu" ref={root} onKeyDown={onKey}>
-      <button type="button" aria-haspopup="menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+      <button
+        type="button"
+        aria-haspopup={isGroup ? undefined : "menu"}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
         {label} ▾
       </button>
       {isOpen && (
-        <div role="menu" class="menu-items" aria-label={label} tabIndex={-1}>
+        <div role={isGroup ? "group" : "menu"} class="menu-items" aria-label={label} tabIndex={-1}>
           {children(() => setOpen(false))}
         </div>
       )}

@@ -368,6 +368,7 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
       <div class="canvas" ref={holder}>
         <canvas
           ref={canvas}
+          role="application"
           aria-label={t("graph.label", { n: graph.boxes.length })}
           aria-describedby="graph-help"
           tabIndex={0}

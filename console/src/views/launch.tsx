@@ -32,6 +32,8 @@ interface Plan {
   changes: PlannedChange[];
   fingerprint: string | null;
   preview: CreatePreview | UpdatePreview;
+  /** The state of the stack before the plan was made; null for a new stack. */
+  state: string | null;
   body: Record<string, unknown>;
 }
 
@@ -253,9 +255,10 @@ async function planned(current: Current | null, body: Record<string, unknown>): 
   if (!current) {
     const preview = await json<CreatePreview>("POST", "/stacks/preview", { query, body });
     const changes = addedIn(preview.stack.resources, preview.imports);
-    return { changes, fingerprint: preview.plan_fingerprint, preview, body };
+    return { changes, fingerprint: preview.plan_fingerprint, preview, state: null, body };
   }
   const path = stackPath(current.stack.stack_name, current.stack.id);
+  const state = await stateOf(path);
   const preview = await json<UpdatePreview>("PATCH", `${path}/preview`, {
     query: { ...query, show_nested: true, warnings: true },
     body,
@@ -264,6 +267,7 @@ async function planned(current: Current | null, body: Record<string, unknown>): 
     changes: changesOf(preview.resource_changes),
     fingerprint: preview.plan_fingerprint,
     preview,
+    state,
     body,
   };
 }
@@ -440,7 +444,7 @@ function Review({ plan, current, name, onEdit, onAgain }: ReviewProps): JSX.Elem
   const [isGraph, setGraph] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  const isStale = useStale(current);
+  const isStale = useStale(current, plan.state);
   const wasRefused = error instanceof ApiError && error.status === 409;
   const execute = async (): Promise<void> => {
     setBusy(true);
@@ -513,19 +517,19 @@ function Review({ plan, current, name, onEdit, onAgain }: ReviewProps): JSX.Elem
   );
 }
 
+/** Return what changes whenever the stack does. */
+async function stateOf(path: string): Promise<string> {
+  const { stack } = await json<{ stack: Stack }>("GET", path, { query: { resolve_outputs: false } });
+  return `${stack.updated_time} ${stack.stack_status}`;
+}
+
 /** Return whether the stack has changed since the plan was made. */
-function useStale(current: Current | null): boolean {
+function useStale(current: Current | null, state: string | null): boolean {
   const [isStale, setStale] = useState(false);
-  const known = useRef<string | null>(null);
   useInterval(() => {
     if (!current) return;
-    const path = stackPath(current.stack.stack_name, current.stack.id);
-    json<{ stack: Stack }>("GET", path, { query: { resolve_outputs: false } }).then(
-      ({ stack }) => {
-        const state = `${stack.updated_time} ${stack.stack_status}`;
-        known.current ??= state;
-        if (state !== known.current) setStale(true);
-      },
+    stateOf(stackPath(current.stack.stack_name, current.stack.id)).then(
+      (now) => setStale(now !== state),
       () => {}, // the next read shows whether the service is back
     );
   }, WATCH_MS);

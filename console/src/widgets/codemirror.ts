@@ -2,11 +2,12 @@
 
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
-import { bracketMatching, defaultHighlightStyle, foldGutter, syntaxHighlighting } from "@codemirror/language";
+import { bracketMatching, foldGutter, HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
 import type { Finding } from "../api/errors";
 
 export interface EditorHandle {
@@ -25,11 +26,25 @@ interface Settings {
 /** Marks changes that did not come from the user. */
 const FROM_OUTSIDE = Annotation.define<boolean>();
 
+const COLORS = HighlightStyle.define([
+  { tag: tags.comment, color: "var(--muted)", fontStyle: "italic" },
+  { tag: [tags.propertyName, tags.definition(tags.propertyName), tags.keyword], color: "var(--accent)" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--done)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--idle)" },
+  { tag: [tags.typeName, tags.labelName, tags.meta], color: "var(--idle)" },
+  { tag: tags.invalid, color: "var(--failed)" },
+]);
+
 const LOOK = EditorView.theme({
   "&": { height: "100%", fontSize: "13px", color: "var(--text)", backgroundColor: "var(--surface)" },
   ".cm-gutters": { color: "var(--muted)", backgroundColor: "var(--page)", borderColor: "var(--line)" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--hover)" },
   ".cm-content": { caretColor: "var(--text)" },
+  "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--selection) !important",
+  },
+  ".cm-selectionMatch": { backgroundColor: "var(--selection)" },
+  ".cm-foldPlaceholder": { color: "var(--text)", backgroundColor: "var(--group)" },
   ".cm-panels": { color: "var(--text)", backgroundColor: "var(--page)" },
 });
 
@@ -53,7 +68,7 @@ export function createEditor(holder: HTMLElement, settings: Settings): EditorHan
         search({ top: true }),
         highlightSelectionMatches(),
         highlightActiveLine(),
-        syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
+        syntaxHighlighting(COLORS),
         yaml(),
         lintGutter(),
         EditorState.readOnly.of(!isEditable),
