@@ -37,6 +37,7 @@ run: $(RUNNABLE)  ## start everything, deploy the example, show it, stop (KEEP=1
 
 test: $(READY)  ## all tests but the long ones
 	@$(PYTHON) tools/console.py
+	@tools/chromium
 	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP

@@ -9,21 +9,22 @@ import { t } from "../i18n";
 import { useInterval } from "../model/hooks";
 import { StackList } from "../model/stack_list";
 import { visible } from "../model/text";
+import { keyOf } from "../model/tree";
 import { address, go, setQuery } from "../router";
 import { A, Empty, Failure, Loading, Status, Time } from "../widgets/basics";
 import { type Column, Table } from "../widgets/table";
 
 const REFRESH_MS = 3000;
 
+/** A resource that the service's search found. */
 interface Match {
-  kind: string;
   stack: { name: string; id: string };
+  root_stack: { name: string; id: string };
   path: string[];
   resource_name: string | null;
   resource_type: string | null;
   physical_resource_id: string | null;
   status: string;
-  field: string;
 }
 
 function matches(stack: StackRow, words: readonly string[]): boolean {
@@ -172,8 +173,10 @@ function Matches({ found }: { found: readonly Match[] }): JSX.Element {
       <ul>
         {found.map((each) => (
           <li key={`${each.stack.id}/${each.path.join("/")}/${each.resource_name}`}>
-            <A to={`${toStack(each.stack)}/resources?q=${encodeURIComponent(each.resource_name ?? "")}`}>
-              {visible([each.stack.name, ...each.path, each.resource_name].join(" / "))}
+            <A
+              to={`${toStack(each.root_stack)}/resources?resource=${encodeURIComponent(keyOf(each.stack.id, each.resource_name ?? ""))}`}
+            >
+              {visible([each.root_stack.name, ...each.path, each.resource_name].join(" / "))}
             </A>{" "}
             <span class="muted">
               {visible(each.resource_type ?? "")} {visible(each.physical_resource_id ?? "")}

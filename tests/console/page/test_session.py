@@ -45,6 +45,8 @@ def test_token_is_nowhere_where_scripts_read(user: User, service: Service) -> No
 
 def test_sign_out_ends_session(user: User) -> None:
     user.enter()
+    expect(user.page.get_by_role("heading", name="Stacks", exact=True)).to_be_visible()
+    user.open("/nothing")
     user.page.get_by_role("button", name="demo").click()
     user.page.get_by_role("button", name="Sign out").click()
     expect(user.page.get_by_role("button", name="Sign in")).to_be_visible()

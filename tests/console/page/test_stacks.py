@@ -85,6 +85,7 @@ def test_replacement_is_planned_and_executed(user: User, stacks: Stacks) -> None
     expect(editor).to_contain_text("heat_template_version")
     editor.click()
     page.keyboard.press("Control+A")
+    page.keyboard.press("Delete")
     changed = template(
         a={"type": "OS::Heat::RandomString", "properties": {"length": 9}},
         b=thing("three", depends_on=["a"]),
