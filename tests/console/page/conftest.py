@@ -1,4 +1,4 @@
-"""A headless Chromium, and users who look at the page with it."""
+"""A headless Chromium, and users with a window of it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class User:
         self.page.on("console", self._note)
 
     def _note(self, message: ConsoleMessage) -> None:
-        """Note what the browser complains about, other than answers with an error status."""
+        """Note errors of the browser, other than answers with an error status."""
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.errors.append(message.text)
 
@@ -92,7 +92,7 @@ class User:
         return self.page.get_by_role("row").filter(has_text=text)
 
     def violations(self) -> list[str]:
-        """Return what axe finds serious or critical on the page."""
+        """Return the serious and critical findings of axe on the page."""
         found = Axe().run(self.page).response["violations"]
         return [
             f"{each['id']}: {node['target']} {node.get('failureSummary', '')[:300]}"

@@ -1,4 +1,4 @@
-"""Templates whose stacks the tests look at."""
+"""Templates of the stacks in the browser tests."""
 
 from __future__ import annotations
 

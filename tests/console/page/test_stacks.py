@@ -1,4 +1,4 @@
-"""What users do with stacks: create, look, find a failure, plan, update, scale, delete."""
+"""Everyday work with stacks: create, watch, find a failure, plan, update, scale, delete."""
 
 from __future__ import annotations
 
