@@ -1,0 +1,1 @@
+"""Reads a database of Heat; nothing here writes to it."""
