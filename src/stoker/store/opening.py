@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from stoker.kernel.clock import Clock, SystemClock
 from stoker.store.maintenance.reencryption import Reencryption
 from stoker.store.ownership.cluster_tables import Members, require_shareable
@@ -76,6 +78,11 @@ class OpenStore:
     def clock(self) -> Clock:
         """The clock that all go by who use the database."""
         return SystemClock() if self.members is None else self.members.clock
+
+    @property
+    def database(self) -> sa.Engine:
+        """The database, for work of operators on its rows while no service uses it."""
+        return self._database
 
     @property
     def seals(self) -> ColumnCipher:

@@ -116,7 +116,7 @@ class Input(PublicRecord, frozen=True):
     facade: Mapping[str, Any] = field(default_factory=dict)
     # Values that other stacks export and this one imports, by name; stored encrypted.
     imports: Mapping[str, Any] = field(default_factory=dict)
-    # For an adoption: data about objects, by resource; stored encrypted.
+    # For an adoption: data about objects; stored encrypted.
     adopted: Mapping[str, Any] = field(default_factory=dict)
 
     def adopted_resource(self, name: str) -> Adopted:
@@ -157,6 +157,7 @@ class Stack(PublicRecord, frozen=True):
     root_id: str | None = None
     depth: int = 0
     is_import: bool = False  # its last change is a change set of type IMPORT
+    is_namesake: bool = False  # another live stack has its name: it is found only by its id
     # Action of the newest operation that has not started; read only.
     requested: Action | None = None
     attempts: int = 0  # consecutive acquisitions for an operation without progress; read only
@@ -168,7 +169,8 @@ class Stack(PublicRecord, frozen=True):
     @property
     def live_name(self) -> str | None:
         """Return the name while no other stack of the project may have it."""
-        return self.name if self.deleted_at is None and self.parent_id is None else None
+        has_name = self.deleted_at is None and self.parent_id is None and not self.is_namesake
+        return self.name if has_name else None
 
     @property
     def was_released(self) -> bool:
@@ -415,7 +417,8 @@ class Resource(Record, frozen=True):
     hook: Mapping[str, Any] = field(default_factory=dict)
     # Of a replacement: the previous ``object``, the ``reason`` of the decision, and the properties
     # in ``forcing`` that required it. Of an imported object: ``imported``. Of a resource that was
-    # moved here from another stack: ``stack``, the name of the stack that created it.
+    # moved here from another stack: ``stack``, the name of the stack that created it. Of a nested
+    # stack that was taken over: ``reference``, its value of ``get_resource``.
     origin: Mapping[str, Any] = field(default_factory=dict)
     # Names before it was moved, the first one first, each with the last input that had it.
     former_names: Mapping[str, str] = field(default_factory=dict)

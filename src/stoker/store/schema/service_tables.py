@@ -47,3 +47,16 @@ spent_tickets = sa.Table(
     sa.Column("expires_at", sa.Float, nullable=False, index=True),
     comment="one-time tickets of the console that were used, until they expire",
 )
+
+takeovers = sa.Table(
+    "takeovers",
+    metadata,
+    sa.Column("stack_id", ID, primary_key=True),
+    sa.Column("project_id", ID, nullable=False),
+    sa.Column("name", NAME, nullable=False),
+    sa.Column("digest", sa.String(64), nullable=False, comment="of the rows of the tree in Heat"),
+    sa.Column("taken_at", sa.Float, nullable=False),
+    sa.Column("resources", sa.Integer, nullable=False),
+    sa.Column("remarks", TEXT, nullable=False),
+    comment="trees of stacks that were taken over from Heat, by their root stack",
+)

@@ -49,6 +49,7 @@ from stoker.store.schema.columns import (
 from stoker.store.schema.columns import metadata as metadata
 from stoker.store.schema.service_tables import engines as engines
 from stoker.store.schema.service_tables import marks as marks
+from stoker.store.schema.service_tables import takeovers as takeovers
 from stoker.store.schema.service_tables import trusts as trusts
 
 # Statuses of operations that have not ended. As text, this is a list of SQL.
@@ -116,6 +117,7 @@ stacks = sa.Table(
     sa.Column("root_id", ID),
     sa.Column("depth", sa.Integer, nullable=False),
     sa.Column("is_import", sa.Boolean, nullable=False, server_default=sa.false()),
+    sa.Column("is_namesake", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("project_id", "live_name"),
     sa.Index("ix_stacks_list", "project_id", "deleted_at", "created_at", "id"),
     sa.Index("ix_stacks_all", "created_at", "id"),

@@ -17,7 +17,7 @@ from stoker.store.sql.foreign import UnusableDatabaseError, require_own, require
 alembic_command = LazyModule("alembic.command")
 alembic_config = LazyModule("alembic.config")
 
-REVISION = "0032"  # the newest revision in migrations/versions
+REVISION = "0033"  # the newest revision in migrations/versions
 # The oldest revision whose programs can use the present schema. A migration that removes or changes
 # something they need must raise this to its own revision.
 USABLE_FROM = "0024"

@@ -60,7 +60,11 @@ def shown_by(
 
 
 def with_shown(row: Resource, shown: Mapping[str, Any], reference: Any) -> Resource:
-    """Return the row of a nested stack with these attributes; ``reference`` is the stack's own."""
+    """Return the row of a nested stack with these attributes; ``reference`` is the stack's own.
+
+    A stack that was taken over keeps the reference that other resources were created with.
+    """
+    reference = row.origin.get("reference", reference)
     if row.implementation == TemplateType.implementation:
         reference = shown.get(STACK_ID) or reference
     return replace(row, attributes={**shown, REFERENCE: reference})

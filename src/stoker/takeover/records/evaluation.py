@@ -1,0 +1,82 @@
+"""Evaluates the templates of Heat's stacks, without a service.
+
+Types, policies and dependencies of resources are in templates, and not in Heat's rows.
+"""
+
+from __future__ import annotations
+
+from stoker.engine.model.records import Input, Stack
+from stoker.engine.planning.evaluations import Documents
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.values import replace
+from stoker.schema.helpers import NO_HELPERS, Helpers
+from stoker.template.definition import Definition, TypeRegistry
+from stoker.template.document import Template
+from stoker.template.environment.environment import EMPTY, Environment
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.functions.budget import Budget
+from stoker.template.functions.scope import Facade
+
+_MOST_KEPT = 200  # evaluations that later stacks with an equal template reuse
+_DEEPEST = 100
+
+
+class Evaluator:
+    """Evaluates inputs, and reuses the analyses of equal templates."""
+
+    def __init__(
+        self,
+        types: TypeRegistry,
+        service_environment: Environment = EMPTY,
+        region: str | None = None,
+        helpers: Helpers = NO_HELPERS,
+    ) -> None:
+        self.types = types
+        self.region = region
+        self._service_environment = service_environment
+        self._helpers = helpers
+        self._alike: dict[int, tuple[Template, Evaluation]] = {}
+
+    def evaluation(self, stack: Stack, stack_input: Input) -> Evaluation | None:
+        """Return the evaluation; None for a template that cannot be read."""
+        try:
+            documents = Documents.of(stack_input)
+        except DiagnosticError:
+            return None
+        template = documents.template
+        inputs = Inputs(
+            identity=Identity(
+                stack_name=stack.name,
+                stack_id=stack.id,
+                project_id=stack.project_id,
+                region=self.region,
+                arn=stack.address.arn,
+            ),
+            environment=documents.environment,
+            parameters=stack_input.parameters,
+            files=stack_input.files,
+            depth=stack.depth,
+            max_depth=_DEEPEST,
+            url=stack_input.template_file if stack.parent_id else None,
+            facade=Facade(**stack_input.facade) if stack_input.facade else None,
+            service_environment=self._service_environment,
+            budget=Budget.of(-1, self._helpers),
+        )
+        known = self._alike.get(id(template))
+        evaluation = Evaluation(template, inputs, self.types, None if known is None else known[1])
+        # The template is kept with it, so that its identity stays its own.
+        self._alike[id(template)] = template, evaluation
+        if len(self._alike) > _MOST_KEPT:
+            self._alike.pop(next(iter(self._alike)))
+        return evaluation
+
+
+def definition_of(evaluation: Evaluation | None, name: str) -> Definition | None:
+    """Return the definition of a resource, with unknown values for references; or None."""
+    if evaluation is None or name not in evaluation.analyses:
+        return None
+    definition = evaluation.analyses[name].definition
+    if definition is None:
+        return None
+    return replace(definition, dependencies=evaluation.dependencies[name])

@@ -1,0 +1,244 @@
+"""Rows of resources, from rows of Heat and the template that they were last brought to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from stoker.engine.execution.calls.build import physical_name
+from stoker.engine.model.records import Action, Resource, Stack, Status, StoredSignal
+from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.values import replace
+from stoker.schema.resource_type import ResourceType
+from stoker.schema.values import check_properties
+from stoker.takeover.heat.database import Row
+from stoker.takeover.heat.decryption import Decryption
+from stoker.takeover.heat.documents import document_of, map_of, time_of
+from stoker.takeover.heat.trees import HeatBatch
+from stoker.takeover.records.evaluation import definition_of
+from stoker.takeover.records.identifiers import derived_id, token_of
+from stoker.takeover.records.type_data import HeatResource, TypeData, translate
+from stoker.template.definition import Definition
+from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.type_resolver import TemplateType
+
+INTERRUPTED = "interrupted by the take-over"
+_NAME_LIMIT = 255
+_CHAIN = "OS::Heat::ResourceChain"
+
+
+class CarriedResource(Struct, frozen=True):
+    """A row with its signals, and remarks about facts that are lost."""
+
+    row: Resource
+    signals: Sequence[StoredSignal]
+    remarks: Sequence[str]
+    type: ResourceType | None
+
+
+class ResourceRows:
+    """Builds the rows of one stack."""
+
+    def __init__(
+        self,
+        batch: HeatBatch,
+        stack: Stack,
+        decryption: Decryption,
+        evaluations: Mapping[int, Evaluation | None],
+    ) -> None:
+        """``evaluations`` are by the id of the template."""
+        self._batch = batch
+        self._stack = stack
+        self._decryption = decryption
+        self._evaluations = evaluations
+        self._rows = batch.resources.get(stack.id, ())
+        self._uuids = {row["id"]: row["uuid"] for row in self._rows}
+        self._names = {row["id"]: row["name"] for row in self._rows}
+
+    def all(self, members: Mapping[str, Sequence[str]]) -> list[CarriedResource]:
+        """Return all rows; ``members`` are the names in nested stacks, by their ids."""
+        return [self._carried(row, members.get(row["nova_instance"])) for row in self._rows]
+
+    def _carried(self, row: Row, members: Sequence[str] | None) -> CarriedResource:
+        evaluation = self._evaluations.get(row["current_template_id"])
+        definition = definition_of(evaluation, row["name"])
+        type_ = None if definition is None else definition.type
+        remarks: list[str] = []
+        if type_ is None:
+            remarks.append("its type is not known here, so that it can only be shown and deleted")
+        place = f"stack {self._stack.id}, resource {row['name']}"
+        properties = self._properties(row, place)
+        applied, faults = _checked(properties, type_)
+        remarks += [f"property {each.path}: {each.message}" for each in faults]
+        heat = HeatResource(
+            name=row["name"],
+            physical_id=row["nova_instance"],
+            physical_name=physical_name(
+                self._stack.name, row["name"], token_of(row["uuid"]), _NAME_LIMIT
+            ),
+            properties=applied,
+            data=self._data(row, place),
+            metadata=map_of(row["rsrc_metadata"], f"{place}, column rsrc_metadata"),
+            user_project_id=self._stack.user_project_id,
+            members=tuple(members or ()),
+        )
+        implementation = _implementation(row, evaluation, definition)
+        kept = translate(implementation, heat)
+        is_nested = members is not None
+        record = self._record(row, definition, evaluation, implementation, applied, kept)
+        if is_nested:
+            record = _with_nested(record, row["nova_instance"])
+        return CarriedResource(record, self._signals(row, kept), remarks, type_)
+
+    def _record(
+        self,
+        row: Row,
+        definition: Definition | None,
+        evaluation: Evaluation | None,
+        implementation: str,
+        applied: Mapping[str, Any],
+        kept: TypeData,
+    ) -> Resource:
+        created = time_of(row["created_at"]) or self._stack.created_at
+        action, status, reason = _state(row)
+        attributes = dict(self._values(row["attr_data_id"], "attributes"))
+        return Resource(
+            id=row["uuid"],
+            stack_id=self._stack.id,
+            name=row["name"],
+            type_name=_type_name(row, evaluation, definition, self._batch),
+            token=token_of(row["uuid"]),
+            created_at=created,
+            updated_at=time_of(row["updated_at"]) or created,
+            implementation=implementation,
+            action=action,
+            status=status,
+            reason=reason,
+            physical_id=row["nova_instance"] or None,
+            properties=applied,
+            metadata=kept.metadata,
+            attributes={**attributes, **kept.attributes},
+            data=kept.data,
+            requires=tuple(sorted(filter(None, map(self._uuids.get, self._required(row))))),
+            dependencies=self._dependencies(row, definition),
+            deletion_policy="Delete" if definition is None else definition.deletion_policy.value,
+            update_policy={} if definition is None else definition.update_policy,
+            replaced_by=self._uuids.get(row["replaced_by"]),
+            external=definition is not None and definition.external_id is not None,
+            unhealthy=row["action"] == "CHECK" and row["status"] == "FAILED",
+            description="" if definition is None else definition.description,
+        )
+
+    def _required(self, row: Row) -> list[int]:
+        return list(document_of(row["requires"], "resource, column requires") or ())
+
+    def _dependencies(self, row: Row, definition: Definition | None) -> tuple[str, ...]:
+        if definition is not None:
+            return tuple(sorted(definition.dependencies))
+        return tuple(sorted({self._names[i] for i in self._required(row) if i in self._names}))
+
+    def _properties(self, row: Row, place: str) -> Mapping[str, Any]:
+        if row["rsrc_prop_data_id"] is not None:
+            return self._values(row["rsrc_prop_data_id"], place)
+        old = map_of(row["properties_data"], f"{place}, column properties_data")
+        if not row["properties_data_encrypted"]:
+            return old
+        where = f"{place}, column properties_data"
+        return {name: self._decryption.pair(value, where) for name, value in old.items()}
+
+    def _values(self, data_id: int | None, place: str) -> Mapping[str, Any]:
+        if data_id is None or data_id not in self._batch.properties:
+            return {}
+        return values_of(self._batch.properties[data_id], self._decryption, place)
+
+    def _data(self, row: Row, place: str) -> dict[str, Any]:
+        found = {}
+        for entry in self._batch.data.get(row["id"], ()):
+            value = entry["value"]
+            if entry["redact"] and entry["decrypt_method"]:
+                where = f"{place}, resource_data {entry['key']}"
+                value = self._decryption.text(entry["decrypt_method"], value, where)
+            found[entry["key"]] = value
+        return found
+
+    def _signals(self, row: Row, kept: TypeData) -> list[StoredSignal]:
+        received = time_of(row["updated_at"]) or time_of(row["created_at"]) or 0.0
+        return [
+            StoredSignal(
+                id=derived_id("signal", row["uuid"], details["id"]),
+                stack_id=self._stack.id,
+                resource_id=row["uuid"],
+                received_at=received,
+                details=details,
+            )
+            for details in kept.signals
+        ]
+
+
+def values_of(row: Row, decryption: Decryption, place: str) -> Mapping[str, Any]:
+    """Return the values in a row of ``resource_properties_data``."""
+    where = f"{place}, resource_properties_data {row['id']}"
+    found = map_of(row["data"], where)
+    if not row["encrypted"]:
+        return found
+    return {name: decryption.pair(value, where) for name, value in found.items()}
+
+
+def _checked(
+    properties: Mapping[str, Any], type_: ResourceType | None
+) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
+    """Return the properties as Stoker stores them, with defaults; as they are if refused."""
+    if type_ is None:
+        return properties, ()
+    checked = check_properties(properties, type_.properties)
+    return (properties, checked.errors) if checked.errors else (checked.values, ())
+
+
+def _state(row: Row) -> tuple[Action, Status, str]:
+    action, status = Action(row["action"]), Status(row["status"])
+    if status is Status.IN_PROGRESS:
+        return action, Status.FAILED, INTERRUPTED
+    return action, status, row["status_reason"] or ""
+
+
+def _implementation(row: Row, evaluation: Evaluation | None, definition: Definition | None) -> str:
+    if definition is not None:
+        type_ = definition.type
+        return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
+    return "" if evaluation is None else evaluation.type_names.get(row["name"], "")
+
+
+def _type_name(
+    row: Row, evaluation: Evaluation | None, definition: Definition | None, batch: HeatBatch
+) -> str:
+    """Return the type in the template; of a resource that left it, the one of its last event."""
+    if definition is not None:
+        return definition.type_name
+    if evaluation is not None and row["name"] in evaluation.type_names:
+        return evaluation.type_names[row["name"]]
+    for event in reversed(batch.events.get(row["stack_id"], ())):
+        if event["resource_name"] == row["name"] and event["resource_type"]:
+            return str(event["resource_type"])
+    return "OS::Heat::None"
+
+
+def _with_nested(record: Resource, nested_id: str) -> Resource:
+    return replace(record, nested_id=nested_id)
+
+
+def names_by_age(resources: Iterable[Row]) -> list[str]:
+    """Return the names of resources, oldest first."""
+    return [row["name"] for row in sorted(resources, key=lambda row: row["id"])]
+
+
+def in_group(row: Resource, holder: Resource | None) -> Resource:
+    """Return a row of a nested stack; ``holder`` is the row of that stack in its parent.
+
+    Heat orders the members of a chain also if they are concurrent; Stoker does not, and an update
+    would report the difference.
+    """
+    if holder is None or holder.implementation != _CHAIN or not holder.properties.get("concurrent"):
+        return row
+    return replace(row, dependencies=(), requires=())
