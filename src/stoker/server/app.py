@@ -26,7 +26,7 @@ from stoker.api.console.app import Console
 from stoker.api.console.ports import ConsoleSettings, Parts
 from stoker.api.lazy_application import LazyApplication
 from stoker.api.operators import Readers, operator_routes
-from stoker.api.ports import Fetching
+from stoker.api.ports import Authenticate, Fetching
 from stoker.api.rest.app import build
 from stoker.api.signed import Senders
 from stoker.clouds import faults
@@ -142,12 +142,13 @@ class App:
         ports.store.observe(self._counts)
         self._scheduler = self._make_scheduler(ports)
         closing.push_async_callback(self._scheduler.close)
-        ports = self._scheduler.ports
+        self.ports = ports = self._scheduler.ports
         self.service: Service = make_service(ports, self._scheduler.dispatcher)
         closing.push_async_callback(self.service.cloudformation.detections.close)
         self._make_tasks(ports, closing)
         self._report = self._make_report()
-        self._serve(Catalogue(types, declared, environment.resource_registry))
+        self._catalogue = Catalogue(types, declared, environment.resource_registry)
+        self._serve()
 
     def _open_identity(self, closing: AsyncExitStack) -> IdentityServices:
         store = self._store
@@ -234,7 +235,7 @@ class App:
             work=self._scheduler.work,
         )
 
-    def _serve(self, catalogue: Catalogue) -> None:
+    def _serve(self) -> None:
         """Make the interfaces."""
         self._lazy = cloudformation, cloudwatch = self._for_aws()
         self.operators = self._served(PlainTextResponse("", 404), "heat_api", name="engine")
@@ -243,7 +244,8 @@ class App:
         self.cloudwatch = self._served(cloudwatch, "heat_api_cloudwatch")
         # Servers of earlier releases know the address of CloudFormation below that of REST.
         below = Mount("/cfn", app=cloudformation)
-        api = _with_console(self._settings.console, self._store, self._gate, self._rest(catalogue))
+        rest = self.rest_for(self._gate.authenticate)
+        api = _with_console(self._settings.console, self._store, self._gate, rest)
         self.api = self._served(api, "heat_api", below)
 
     def _served(self, interface: ASGIApp, section: str, *others: Mount, name: str = "") -> Served:
@@ -263,12 +265,13 @@ class App:
         counted = CountedRequests(application, self._counts, name)
         return Served(counted, partial(GuardedProtocol, gate))
 
-    def _rest(self, catalogue: Catalogue) -> ASGIApp:
+    def rest_for(self, authenticate: Authenticate) -> ASGIApp:
+        """Return the REST API, with this authentication."""
         settings = self._settings.rest
         return build(
             self.service,
-            catalogue,
-            self._gate.authenticate,
+            self._catalogue,
+            authenticate,
             self._gate.policies,
             settings,
             self._scheduler.engines,

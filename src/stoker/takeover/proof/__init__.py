@@ -1,0 +1,1 @@
+"""Proves that stacks were taken over completely: answers, plans, and objects in the cloud."""
