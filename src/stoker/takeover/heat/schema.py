@@ -102,7 +102,7 @@ TABLES: Mapping[str, Mapping[str, HeatColumn]] = {
         "password": _to("stacks.credentials"),
         "region_name": _not("the service has one region; other regions are in the template"),
         "decrypt_method": _not("the values are encrypted again with Stoker's key"),
-        "tenant": _not("name of the project, which Keystone tells by its id"),
+        "tenant": _not("name of the project, which follows from its id"),
         "auth_url": _not("the service has one Keystone"),
         "tenant_id": _to("stacks.credentials, trusts.project_id"),
         "trust_id": _to("stacks.credentials, trusts.trust_id"),
