@@ -109,6 +109,7 @@ export interface ChangedResource {
   physical_resource_id?: string;
   stack_name: string;
   path?: string[];
+  required_by?: string[];
   properties: Record<string, unknown>;
   property_changes: PropertyChange[];
   change_reason: string;

@@ -10,21 +10,33 @@ import {
 
 export interface PlannedChange {
   kind: ChangeKind;
+  /** Whether it depends on values that are not known before the operation. */
+  isPerhaps: boolean;
   path: string[];
   resource: ChangedResource;
 }
 
 /** Return the changes in the order in which they happen; those without a change at the end. */
 export function changesOf(preview: UpdatePreview["resource_changes"]): PlannedChange[] {
-  const all = CHANGES.flatMap((kind) =>
-    (preview[kind] ?? []).map((resource) => ({ kind, path: pathOf(resource), resource })),
-  );
+  const all = CHANGES.flatMap((kind) => (preview[kind] ?? []).map((resource) => planned(kind, resource)));
   return all.sort(
     (a, b) =>
       Number(a.kind === "unchanged") - Number(b.kind === "unchanged") ||
       (a.resource.step ?? 0) - (b.resource.step ?? 0) ||
       a.path.join("/").localeCompare(b.path.join("/")),
   );
+}
+
+function planned(kind: ChangeKind, resource: ChangedResource): PlannedChange {
+  const path = pathOf(resource);
+  const isRead = resource.change_reason === "nested" && resource.inside === "same";
+  if (kind === "updated" && isRead) return { kind: "unchanged", isPerhaps: false, path, resource };
+  const isUnknown =
+    resource.change_reason === "unknown" ||
+    (resource.change_reason === "nested" && resource.inside === "unknown");
+  if (kind !== "updated" || !isUnknown) return { kind, isPerhaps: false, path, resource };
+  const mayReplace = resource.may_force?.length > 0;
+  return { kind: mayReplace ? "replaced" : "updated", isPerhaps: true, path, resource };
 }
 
 function pathOf(resource: ChangedResource): string[] {
@@ -63,6 +75,7 @@ export function addedIn(tree: PreviewedTree, imports: Record<string, string[]> =
       const imported = imports[path.join("/")] ? path.join("/") : null;
       found.push({
         kind: "added",
+        isPerhaps: false,
         path,
         resource: { ...NOTHING_CHANGES, ...node, imported } as ChangedResource,
       });

@@ -128,6 +128,8 @@ interface CanvasProps {
   critical?: ReadonlySet<string>;
   onSelect: (key: string | null) => void;
   onToggle: (key: string) => void;
+  /** In place of the legend of statuses. */
+  legend?: JSX.Element;
   /** The box that is brought into view when it changes. */
   focus?: string | null;
   children?: JSX.Element | (JSX.Element | null | undefined | false | "")[] | null;
@@ -344,7 +346,7 @@ export function GraphCanvasView(props: CanvasProps): JSX.Element {
       <div class="toolbar">
         {props.children}
         <span class="grow" />
-        <Legend />
+        {props.legend ?? <Legend />}
         <button
           type="button"
           aria-label={t("graph.zoomOut")}

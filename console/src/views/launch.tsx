@@ -9,13 +9,14 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { json, stackPath } from "../api/client";
 import { ApiError, type Finding } from "../api/errors";
-import type { CreatePreview, Stack, UpdatePreview, Validated } from "../api/types";
+import type { CreatePreview, ResourceRow, Stack, UpdatePreview, Validated } from "../api/types";
 import { t } from "../i18n";
 import { dropped, read as readFiles } from "../model/dropped";
 import { useInterval, useRead } from "../model/hooks";
 import { addedIn, changesOf, type PlannedChange } from "../model/plans";
 import { environmentsIn, type Files, type Sources, sourcesOf, templatesIn } from "../model/sources";
 import { visible } from "../model/text";
+import { type Resource, StackTree } from "../model/tree";
 import { go } from "../router";
 import { Failure, Field, Loading } from "../widgets/basics";
 import { Editor } from "../widgets/editor";
@@ -32,6 +33,8 @@ interface Plan {
   changes: PlannedChange[];
   fingerprint: string | null;
   preview: CreatePreview | UpdatePreview;
+  /** Names of the resources that need a resource, by its path; for an existing stack. */
+  dependants: ReadonlyMap<string, readonly string[]>;
   /** The state of the stack before the plan was made; null for a new stack. */
   state: string | null;
   body: Record<string, unknown>;
@@ -255,10 +258,17 @@ async function planned(current: Current | null, body: Record<string, unknown>): 
   if (!current) {
     const preview = await json<CreatePreview>("POST", "/stacks/preview", { query, body });
     const changes = addedIn(preview.stack.resources, preview.imports);
-    return { changes, fingerprint: preview.plan_fingerprint, preview, state: null, body };
+    return {
+      changes,
+      fingerprint: preview.plan_fingerprint,
+      preview,
+      state: null,
+      dependants: new Map(),
+      body,
+    };
   }
   const path = stackPath(current.stack.stack_name, current.stack.id);
-  const state = await stateOf(path);
+  const [state, dependants] = await Promise.all([stateOf(path), dependantsOf(current.stack)]);
   const preview = await json<UpdatePreview>("PATCH", `${path}/preview`, {
     query: { ...query, show_nested: true, warnings: true },
     body,
@@ -268,8 +278,26 @@ async function planned(current: Current | null, body: Record<string, unknown>): 
     fingerprint: preview.plan_fingerprint,
     preview,
     state,
+    dependants,
     body,
   };
+}
+
+async function dependantsOf(stack: Stack): Promise<Map<string, readonly string[]>> {
+  const address = { name: stack.stack_name, id: stack.id };
+  const tree = new StackTree(address);
+  const answer = await json<{ resources: ResourceRow[] }>(
+    "GET",
+    `${stackPath(address.name, address.id)}/resources`,
+    { query: { nested_depth: 20 } },
+  );
+  tree.load(answer.resources);
+  const nameOf = (each: Resource): string =>
+    tree
+      .path(each)
+      .map((part) => part.name)
+      .join("/");
+  return new Map([...tree.resources.values()].map((each) => [nameOf(each), each.requiredBy]));
 }
 
 interface Validation {
@@ -476,7 +504,11 @@ function Review({ plan, current, name, onEdit, onAgain }: ReviewProps): JSX.Elem
           {t(isGraph ? "plan.tree" : "plan.graph")}
         </button>
       </div>
-      {isGraph ? <PlanGraph changes={plan.changes} /> : <PlanList changes={plan.changes} />}
+      {isGraph ? (
+        <PlanGraph changes={plan.changes} dependants={plan.dependants} />
+      ) : (
+        <PlanList changes={plan.changes} />
+      )}
       {(preview.warnings ?? []).map((each) => (
         <p class="warning" key={each.path.join("/")}>
           {visible(`${each.path.join(" / ")}: ${each.message}`)}

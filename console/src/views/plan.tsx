@@ -69,9 +69,27 @@ export function PlanList({ changes }: { changes: readonly PlannedChange[] }): JS
   );
 }
 
+// Reasons that the rest of a line does not say already.
+const REASONS: Record<string, Key> = {
+  settings: "reason.settings",
+  type: "reason.type",
+  unhealthy: "reason.unhealthy",
+  failed: "reason.failed",
+  gone: "reason.gone",
+  drift: "reason.drift",
+  unfinished: "reason.unfinished",
+  unknown: "reason.unknown",
+  nested: "reason.nested",
+  dependency: "reason.dependency",
+  released: "reason.released",
+  "not wanted": "reason.notWanted",
+};
+
 function ChangeLine({ change }: { change: PlannedChange }): JSX.Element {
   const { kind, path, resource } = change;
   const interrupted = Object.entries(resource.interruptions ?? {});
+  const forced = change.isPerhaps ? resource.may_force : (resource.forced_by ?? []);
+  const reason = REASONS[resource.change_reason];
   return (
     <details class={`change ${kind}`} open={kind === "replaced"}>
       <summary>
@@ -79,10 +97,9 @@ function ChangeLine({ change }: { change: PlannedChange }): JSX.Element {
           {CHANGE_SIGNS[kind]}
         </span>{" "}
         <strong>{visible(path.join(" / "))}</strong>{" "}
-        <span class="muted">{visible(resource.resource_type)}</span> {t(`plan.${kind}` as Key)}
-        {resource.forced_by?.length > 0 && (
-          <> {t("plan.because", { names: visible(resource.forced_by.join(", ")) })}</>
-        )}
+        <span class="muted">{visible(resource.resource_type)}</span> {change.isPerhaps && t("plan.perhaps")}{" "}
+        {t(`plan.${kind}` as Key)}
+        {forced.length > 0 && <> {t("plan.because", { names: visible(forced.join(", ")) })}</>}
         {resource.moved_from && <> · {t("plan.moved", { name: visible(resource.moved_from) })}</>}
         {resource.imported && <> · {t("plan.imported", { id: visible(resource.imported) })}</>}
         {(kind === "replaced" || kind === "deleted") && resource.holds_data && !resource.keeps_object && (
@@ -90,7 +107,7 @@ function ChangeLine({ change }: { change: PlannedChange }): JSX.Element {
         )}
         {resource.keeps_object && kind !== "added" && <span class="muted"> {t("plan.keepsObject")}</span>}
       </summary>
-      {resource.change_reason && <p class="muted">{visible(resource.change_reason)}</p>}
+      {reason && <p class="muted">{t(reason)}</p>}
       {resource.after?.length > 0 && (
         <p class="muted">{t("plan.afterSteps", { names: visible(resource.after.join(", ")) })}</p>
       )}
@@ -183,6 +200,21 @@ function Given({ properties }: { properties: Record<string, unknown> }): JSX.Ele
   );
 }
 
+function KindLegend(): JSX.Element {
+  return (
+    <ul class="legend" aria-label={t("graph.legend")}>
+      {CHANGES.map((kind) => (
+        <li key={kind} class={`change ${kind}`}>
+          <span class="sign" aria-hidden="true">
+            {CHANGE_SIGNS[kind]}
+          </span>{" "}
+          {t(`plan.${kind}` as Key)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const LOOKS: Record<ChangeKind, Look> = {
   added: "done",
   replaced: "failed",
@@ -191,20 +223,32 @@ const LOOKS: Record<ChangeKind, Look> = {
   unchanged: "waiting",
 };
 
-/** The same plan as a graph: each box is a resource, each arrow an order. */
-export function PlanGraph({ changes }: { changes: readonly PlannedChange[] }): JSX.Element {
+interface GraphProps {
+  changes: readonly PlannedChange[];
+  /** Names of the resources that need a resource, by its path. */
+  dependants: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The same plan as a graph: each box is a resource, each arrow a dependency or an order. */
+export function PlanGraph({ changes, dependants }: GraphProps): JSX.Element {
   const [selected, select] = useState<string | null>(null);
-  const graph = useMemo(() => graphOf(changes), [changes]);
+  const graph = useMemo(() => graphOf(changes, dependants), [changes]);
   const chosen = changes.find((each) => each.path.join("/") === selected);
   return (
     <>
-      <GraphCanvasView graph={graph} selected={selected} onSelect={select} onToggle={() => {}} />
+      <GraphCanvasView
+        graph={graph}
+        selected={selected}
+        onSelect={select}
+        onToggle={() => {}}
+        legend={<KindLegend />}
+      />
       {chosen && <ChangeLine change={chosen} />}
     </>
   );
 }
 
-function graphOf(changes: readonly PlannedChange[]): Graph {
+function graphOf(changes: readonly PlannedChange[], dependants: GraphProps["dependants"]): Graph {
   const index = new Map(changes.map((each, i) => [each.path.join("/"), i]));
   const boxes = changes.map(({ kind, path, resource }) => ({
     key: path.join("/"),
@@ -218,11 +262,15 @@ function graphOf(changes: readonly PlannedChange[]): Graph {
     within: null,
   }));
   const arrows: [number, number][] = [];
-  changes.forEach(({ path, resource }, from) => {
-    for (const name of (resource as unknown as { required_by?: string[] }).required_by ?? []) {
-      const to = index.get([...path.slice(0, -1), name].join("/"));
-      if (to !== undefined) arrows.push([from, to]);
-    }
+  const arrow = (from: number | undefined, to: number | undefined): void => {
+    if (from !== undefined && to !== undefined) arrows.push([from, to]);
+  };
+  changes.forEach(({ path, resource }, at) => {
+    const beside = (name: string): number | undefined => index.get([...path.slice(0, -1), name].join("/"));
+    // A preview of an update has no dependencies: those of the existing stack are known.
+    const known = resource.required_by?.length ? resource.required_by : dependants.get(path.join("/"));
+    for (const name of known ?? []) arrow(at, beside(name));
+    if (!known) for (const name of resource.after ?? []) arrow(beside(name), at);
   });
   return { boxes, arrows };
 }
