@@ -159,6 +159,11 @@ class Api:
         found: str = self._http.post("/stacks", json=body).raise_for_status().json()["stack"]["id"]
         return found
 
+    def update(self, name: str, stack_id: str, wanted: dict[str, Any]) -> None:
+        """Request the update of a stack."""
+        body = {"template": wanted}
+        self._http.put(f"/stacks/{name}/{stack_id}", json=body).raise_for_status()
+
     def delete(self, name: str, stack_id: str) -> None:
         """Request the delete of a stack."""
         self._http.delete(f"/stacks/{name}/{stack_id}").raise_for_status()

@@ -4,6 +4,7 @@
  */
 
 import type { Look } from "../model/statuses";
+import { shortened } from "../model/text";
 import { SIGNS } from "../widgets/basics";
 import type { LayoutOutput } from "./layout";
 import type { Graph } from "./model";
@@ -24,17 +25,30 @@ export interface Emphasis {
 
 const TEXT_FROM = 0.45;
 const ARROWS_FROM = 0.04;
-const MOST_MOVING_ARROWS = 3000;
+const MOST_MOVING_ARROWS = 800;
+/** Letters that fit into the widest box. */
+const MOST_LETTERS = 28;
 const CELL = 400;
 
 export class GraphCanvas {
   private readonly cells = new Map<string, number[]>();
   readonly indices = new Map<string, number>();
+  /** Start and end of each arrow: four numbers. */
+  private readonly ends: Float32Array;
 
   constructor(
     readonly graph: Graph,
     readonly places: LayoutOutput,
   ) {
+    const { x, y, width, height } = places;
+    this.ends = Float32Array.from(
+      graph.arrows.flatMap(([a, b]) => [
+        (x[a] ?? 0) + (width[a] ?? 0) / 2,
+        (y[a] ?? 0) + (height[a] ?? 0),
+        (x[b] ?? 0) + (width[b] ?? 0) / 2,
+        y[b] ?? 0,
+      ]),
+    );
     graph.boxes.forEach((box, i) => {
       this.indices.set(box.key, i);
       const [x, y] = [places.x[i] ?? 0, places.y[i] ?? 0];
@@ -119,27 +133,36 @@ export class GraphCanvas {
   }
 
   private drawArrows(paint: Paint, area: Area, emphasis: Emphasis): void {
-    const plain: Line[] = [];
-    const strong: Line[] = [];
+    const plain: number[] = [];
+    const strong: number[] = [];
     const { boxes, arrows } = this.graph;
-    for (const [a, b] of arrows) {
-      const [from, to] = [this.rectangle(a), this.rectangle(b)];
-      const line = {
-        x1: from.x + from.width / 2,
-        y1: from.y + from.height,
-        x2: to.x + to.width / 2,
-        y2: to.y,
-      };
-      if (Math.max(line.x1, line.x2) < area.left || Math.min(line.x1, line.x2) > area.right) continue;
-      if (Math.max(line.y1, line.y2) < area.top || Math.min(line.y1, line.y2) > area.bottom) continue;
-      const [keyA, keyB] = [boxes[a]?.key ?? "", boxes[b]?.key ?? ""];
-      const isStrong =
-        (emphasis.critical.has(keyA) && emphasis.critical.has(keyB)) ||
-        (emphasis.related?.has(keyA) && emphasis.related.has(keyB));
-      (isStrong ? strong : plain).push(line);
+    const { ends } = this;
+    for (let i = 0; i < arrows.length; i++) {
+      const [x1, y1, x2, y2] = [
+        ends[4 * i] ?? 0,
+        ends[4 * i + 1] ?? 0,
+        ends[4 * i + 2] ?? 0,
+        ends[4 * i + 3] ?? 0,
+      ];
+      if (y2 < area.top || y1 > area.bottom) continue;
+      if ((x1 < area.left && x2 < area.left) || (x1 > area.right && x2 > area.right)) continue;
+      const [a, b] = arrows[i] as [number, number];
+      (this.isStrong(boxes[a]?.key ?? "", boxes[b]?.key ?? "", emphasis) ? strong : plain).push(i);
+      if (
+        emphasis.isMoving &&
+        plain.length > MOST_MOVING_ARROWS &&
+        !emphasis.related &&
+        emphasis.critical.size === 0
+      ) {
+        return;
+      }
     }
-    if (!emphasis.isMoving || plain.length <= MOST_MOVING_ARROWS) paint.lines(plain, false);
-    paint.lines(strong, true);
+    if (!emphasis.isMoving || plain.length <= MOST_MOVING_ARROWS) paint.lines(ends, plain, false);
+    paint.lines(ends, strong, true);
+  }
+
+  private isStrong(from: string, to: string, { critical, related }: Emphasis): boolean {
+    return (critical.has(from) && critical.has(to)) || (!!related?.has(from) && related.has(to));
   }
 
   private drawBoxes(paint: Paint, area: Area, emphasis: Emphasis): void {
@@ -170,13 +193,6 @@ interface Rectangle {
   y: number;
   width: number;
   height: number;
-}
-
-interface Line {
-  x1: number;
-  y1: number;
-  x2: number;
-  y2: number;
 }
 
 class Paint {
@@ -215,15 +231,21 @@ class Paint {
     c.fillText(`▾ ${label}`, x + 12, y + 25, width - 24);
   }
 
-  lines(lines: readonly Line[], isStrong: boolean): void {
-    if (lines.length === 0) return;
+  lines(ends: Float32Array, chosen: readonly number[], isStrong: boolean): void {
+    if (chosen.length === 0) return;
     const c = this.context;
     c.strokeStyle = this.color(isStrong ? "--accent" : "--arrow");
     c.lineWidth = (isStrong ? 2.2 : 1.2) / Math.max(this.scale, 0.5);
     c.beginPath();
     // Curves of thousands of arrows cost more than the picture gains.
-    const isCurved = this.isReadable && lines.length < 1500;
-    for (const { x1, y1, x2, y2 } of lines) {
+    const isCurved = this.isReadable && chosen.length < 1500;
+    for (const i of chosen) {
+      const [x1, y1, x2, y2] = [
+        ends[4 * i] ?? 0,
+        ends[4 * i + 1] ?? 0,
+        ends[4 * i + 2] ?? 0,
+        ends[4 * i + 3] ?? 0,
+      ];
       c.moveTo(x1, y1);
       if (isCurved) {
         const bend = (y2 - y1) / 2;
@@ -234,10 +256,11 @@ class Paint {
     if (!this.isReadable) return;
     c.fillStyle = c.strokeStyle;
     c.beginPath();
-    for (const { x2, y2 } of lines) {
-      c.moveTo(x2, y2);
-      c.lineTo(x2 - 4, y2 - 7);
-      c.lineTo(x2 + 4, y2 - 7);
+    for (const i of chosen) {
+      const [x, y] = [ends[4 * i + 2] ?? 0, ends[4 * i + 3] ?? 0];
+      c.moveTo(x, y);
+      c.lineTo(x - 4, y - 7);
+      c.lineTo(x + 4, y - 7);
     }
     c.fill();
   }
@@ -283,10 +306,14 @@ class Paint {
     c.textAlign = "left";
     c.fillStyle = this.color("--text");
     c.font = "600 12px system-ui, sans-serif";
-    c.fillText(box.label, x + 29, y + 18, width - 36);
+    c.fillText(shortened(box.label, MOST_LETTERS), x + 29, y + 18);
     c.fillStyle = this.color("--muted");
     c.font = "11px system-ui, sans-serif";
-    c.fillText(box.inside ? insideText(box.inside) : shortType(box.type), x + 29, y + 34, width - 36);
+    c.fillText(
+      shortened(box.inside ? insideText(box.inside) : shortType(box.type), MOST_LETTERS),
+      x + 29,
+      y + 34,
+    );
     c.globalAlpha = 1;
   }
 
