@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { isReachable } from "./api/client";
+import { isReachable, useProject } from "./api/client";
 import { load, type Session, session, signIn, signOut, switchProject } from "./api/session";
 import { t } from "./i18n";
 import { useInterval } from "./model/hooks";
@@ -149,26 +149,27 @@ function Notices({ current }: { current: Session }): JSX.Element {
   );
 }
 
-const STACK = /^\/stacks\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+const STACK = /^(?:\/projects\/([^/]+))?\/stacks\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
 
 function Page({ current }: { current: Session }): JSX.Element {
   const path = address.value.path;
   const isRoot = path === "/";
+  const stack = STACK.exec(path);
+  useProject(stack?.[1] ? decoded(stack[1]) : null);
   useEffect(() => {
     if (isRoot) go("/stacks", { replace: true });
   }, [isRoot]);
   useEffect(() => {
-    const name = STACK.exec(path)?.[1];
+    const name = STACK.exec(path)?.[2];
     document.title = name ? `${visible(decoded(name))} · Stoker` : "Stoker";
   }, [path]);
   if (isRoot || path === "/stacks") return <Stacks />;
   if (path === "/stacks/new") return <Launch stack={null} />;
   if (path === "/operators" && current.is_admin) return <Operators />;
-  const stack = STACK.exec(path);
   if (!stack) return <Missing />;
-  const [name, id] = [decoded(stack[1] ?? ""), decoded(stack[2] ?? "")];
-  if (stack[3] === "update") return <Launch key={id} stack={{ name, id }} />;
-  return <StackPage key={id} name={name} id={id} view={stack[3] ?? "graph"} />;
+  const [name, id, view] = [decoded(stack[2] ?? ""), decoded(stack[3] ?? ""), stack[4] ?? "graph"];
+  if (view === "update") return <Launch key={id} stack={{ name, id }} />;
+  return <StackPage key={id} name={name} id={id} view={view} />;
 }
 
 function decoded(text: string): string {

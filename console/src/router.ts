@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 
 const BASE = "/console";
+const PROJECT = /^\/console\/projects\/([^/]+)\//;
 
 export interface Address {
   path: string;
@@ -38,6 +39,17 @@ export function setQuery(changes: Record<string, string | null>, { replace = tru
   }
   const text = query.toString();
   go(address.value.path + (text ? `?${text}` : ""), { replace });
+}
+
+/**
+ * Return the page of a stack. Stacks of other projects, which administrators see, have the project
+ * in their address; without one it is the project of the present page.
+ */
+export function stackPage(stack: { name: string; id: string }, view = "", project?: string): string {
+  const visited = project ?? PROJECT.exec(location.pathname)?.[1];
+  const prefix = visited ? `/projects/${visited}` : "";
+  const path = `${prefix}/stacks/${encodeURIComponent(stack.name)}/${encodeURIComponent(stack.id)}`;
+  return view ? `${path}/${view}` : path;
 }
 
 /** Return the address for the `href` of a link. */

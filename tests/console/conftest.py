@@ -51,8 +51,14 @@ OpenBrowser = Callable[[Service], Browser]
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud."""
-    running = Service(tmp_path_factory.mktemp("console") / "data")
-    running.config("[console]\nhorizon_url = https://cloud.example/horizon\n")
+    folder = tmp_path_factory.mktemp("console")
+    policy = folder / "policy.yaml"
+    policy.write_text('"stacks:global_index": "role:admin"\n')
+    running = Service(folder / "data")
+    running.config(
+        "[console]\nhorizon_url = https://cloud.example/horizon\n"
+        f"[oslo_policy]\npolicy_file = {policy}\n"
+    )
     running.start()
     yield running
     running.stop()

@@ -19,6 +19,7 @@ export interface RequestOptions {
 }
 
 let project = "";
+let visited: string | null = null;
 let expired: () => void = () => {};
 
 /** Name the project of later requests, and what to do if the session has expired. */
@@ -27,9 +28,18 @@ export function configure(projectId: string, onExpired: () => void): void {
   expired = onExpired;
 }
 
+/** Use another project's address; administrators may. Null is that of the session. */
+export function useProject(id: string | null): void {
+  visited = id;
+}
+
 /** Send a request below the project's address. Raises ApiError. */
 export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
-  const response = await send(method, `/console/api/v1/${project}${path}${queryOf(options.query)}`, options);
+  const response = await send(
+    method,
+    `/console/api/v1/${encodeURIComponent(visited ?? project)}${path}${queryOf(options.query)}`,
+    options,
+  );
   if (response.status === 401) expired();
   if (!response.ok) throw await errorOf(response);
   return response;

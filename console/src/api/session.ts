@@ -45,7 +45,10 @@ function expire(): void {
 /** Read the session of the cookie. Raises ApiError if the service does not answer. */
 export async function load(): Promise<Session | null> {
   const response = await send("GET", "/console/session");
-  if (response.status === 401) return opened(null);
+  if (response.status === 401) {
+    await response.text(); // an answer that is not read keeps its connection
+    return opened(null);
+  }
   if (!response.ok) throw await errorOf(response);
   return opened(await response.json());
 }

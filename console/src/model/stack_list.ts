@@ -25,7 +25,7 @@ export class StackList {
 
   /** Read what may have changed. Reads do not overlap. */
   async refresh(): Promise<void> {
-    if (this.isBusy) return;
+    if (this.isBusy || this.error.value?.status === 403) return;
     this.isBusy = true;
     try {
       if (Date.now() - this.lastWhole > EVERYTHING_MS) await this.readAll();

@@ -8,7 +8,7 @@ import { type Key, t } from "../i18n";
 import { useRead } from "../model/hooks";
 import type { LiveStack } from "../model/live";
 import { split } from "../model/statuses";
-import { go } from "../router";
+import { go, stackPage } from "../router";
 import { A, Failure, Loading } from "../widgets/basics";
 import { Confirm } from "../widgets/dialog";
 import { save } from "./download";
@@ -37,7 +37,7 @@ export function possible(stackStatus: string): Action[] {
 
 export function Actions({ live, stack }: { live: LiveStack; stack: Stack }): JSX.Element {
   const [chosen, choose] = useState<Action | null>(null);
-  const base = `/stacks/${encodeURIComponent(stack.stack_name)}/${stack.id}`;
+  const base = stackPage({ name: stack.stack_name, id: stack.id });
   return (
     <>
       <A to={`${base}/update`} class="button primary">

@@ -17,7 +17,7 @@ import { addedIn, changesOf, type PlannedChange } from "../model/plans";
 import { environmentsIn, type Files, type Sources, sourcesOf, templatesIn } from "../model/sources";
 import { visible } from "../model/text";
 import { type Resource, StackTree } from "../model/tree";
-import { go } from "../router";
+import { go, stackPage } from "../router";
 import { Failure, Field, Loading } from "../widgets/basics";
 import { Editor } from "../widgets/editor";
 import { ParameterForm } from "./parameters";
@@ -482,10 +482,10 @@ function Review({ plan, current, name, onEdit, onAgain }: ReviewProps): JSX.Elem
       if (current) {
         const path = stackPath(current.stack.stack_name, current.stack.id);
         await json("PATCH", path, { body });
-        go(`${path}/timeline`);
+        go(stackPage({ name, id: current.stack.id }, "timeline"));
       } else {
         const made = await json<{ stack: { id: string } }>("POST", "/stacks", { body });
-        go(`${stackPath(name, made.stack.id)}/graph`);
+        go(stackPage({ name, id: made.stack.id }, "graph"));
       }
     } catch (refused) {
       setError(refused);

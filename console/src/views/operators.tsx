@@ -4,10 +4,11 @@ import type { JSX } from "preact";
 import { json } from "../api/client";
 import { ApiError } from "../api/errors";
 import type { Engine, StackRow } from "../api/types";
-import { t } from "../i18n";
+import { type Key, t } from "../i18n";
 import { useInterval, useRead } from "../model/hooks";
 import { parse, quantile, type Sample } from "../model/prometheus";
 import { durationText, visible } from "../model/text";
+import { stackPage } from "../router";
 import { A, Empty, Failure, Loading, Status, Text, Time } from "../widgets/basics";
 
 const REFRESH_MS = 5000;
@@ -17,16 +18,7 @@ export function Operators(): JSX.Element {
     async (signal) => (await json<{ services: Engine[] }>("GET", "/services", { signal })).services,
     [],
   );
-  const open = useRead(
-    async (signal) =>
-      (
-        await json<{ stacks: StackRow[] }>("GET", "/stacks", {
-          query: { status: "IN_PROGRESS", global_tenant: true, limit: 200, sort_keys: "updated_time" },
-          signal,
-        })
-      ).stacks,
-    [],
-  );
+  const open = useRead(openStacks, []);
   const metrics = useRead(async () => {
     const response = await fetch("/metrics", { credentials: "omit" });
     return response.ok ? parse(await response.text()) : null;
@@ -62,6 +54,20 @@ export function Operators(): JSX.Element {
       )}
     </main>
   );
+}
+
+/** Return stacks in progress: of all projects if the policy allows it, or else of this project. */
+async function openStacks(signal: AbortSignal): Promise<StackRow[]> {
+  const read = async (query: Record<string, boolean>): Promise<StackRow[]> => {
+    const filter = { status: "IN_PROGRESS", limit: 200, sort_keys: "updated_time", ...query };
+    return (await json<{ stacks: StackRow[] }>("GET", "/stacks", { query: filter, signal })).stacks;
+  };
+  try {
+    return await read({ global_tenant: true });
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return read({});
+    throw error;
+  }
 }
 
 function Engines({ engines }: { engines: readonly Engine[] }): JSX.Element {
@@ -101,7 +107,7 @@ function Open({ stacks }: { stacks: readonly StackRow[] }): JSX.Element {
     <ul class="plain">
       {sorted.map((each) => (
         <li key={each.id}>
-          <A to={`/stacks/${encodeURIComponent(each.stack_name)}/${each.id}/timeline`}>
+          <A to={stackPage({ name: each.stack_name, id: each.id }, "timeline", each.project)}>
             {visible(each.stack_name)}
           </A>{" "}
           <span class="muted">{visible(each.project ?? "")}</span> <Status value={each.stack_status} />{" "}
@@ -118,8 +124,6 @@ function Figures({ samples }: { samples: readonly Sample[] }): JSX.Element {
   const services = [...new Set(calls.map((each) => each.labels.service ?? ""))].sort();
   const sum = (found: readonly Sample[]): number => found.reduce((total, each) => total + each.value, 0);
   const isError = (each: Sample): boolean => each.labels.status === "0" || Number(each.labels.status) >= 500;
-  const work = samples.filter((each) => /^stoker_(queue|work|operations_open|waiting|turns)/.test(each.name));
-  const pauses = samples.filter((each) => /pause/.test(each.name) && !/_bucket$/.test(each.name));
   return (
     <>
       <section aria-label={t("operators.calls")}>
@@ -130,6 +134,7 @@ function Figures({ samples }: { samples: readonly Sample[] }): JSX.Element {
               <th>{t("operators.service")}</th>
               <th class="number">{t("operators.count")}</th>
               <th class="number">{t("operators.errors")}</th>
+              <th class="number">{t("operators.waiting")}</th>
               <th class="number">{t("operators.median")}</th>
               <th class="number">{t("operators.p99")}</th>
             </tr>
@@ -145,6 +150,7 @@ function Figures({ samples }: { samples: readonly Sample[] }): JSX.Element {
                   <td>{service}</td>
                   <td class="number">{sum(own).toLocaleString()}</td>
                   <td class="number">{sum(own.filter(isError)).toLocaleString()}</td>
+                  <td class="number">{figureOf(samples, "stoker_cloud_waiting", service)}</td>
                   <td class="number">{latency(quantile(buckets, 0.5))}</td>
                   <td class="number">{latency(quantile(buckets, 0.99))}</td>
                 </tr>
@@ -153,30 +159,45 @@ function Figures({ samples }: { samples: readonly Sample[] }): JSX.Element {
           </tbody>
         </table>
       </section>
-      <Plain title={t("operators.queue")} samples={work} />
-      <Plain title={t("operators.pauses")} samples={pauses} />
+      <Work samples={samples} />
     </>
   );
 }
 
 function latency(seconds: number | null): string {
   if (seconds === null) return "–";
-  return Number.isFinite(seconds) ? `≤ ${durationText(seconds * 1000)}` : "> 60 s";
+  if (!Number.isFinite(seconds)) return "> 60 s";
+  return seconds < 1 ? `≤ ${Math.round(seconds * 1000)} ms` : `≤ ${seconds} s`;
 }
 
-function Plain({ title, samples }: { title: string; samples: readonly Sample[] }): JSX.Element | null {
-  if (samples.length === 0) return null;
+function figureOf(samples: readonly Sample[], name: string, service?: string): number {
+  return samples.find((each) => each.name === name && each.labels.service === service)?.value ?? 0;
+}
+
+/** Figures of the process that answers, in words. */
+function Work({ samples }: { samples: readonly Sample[] }): JSX.Element {
+  const value = (name: string): number => figureOf(samples, name);
+  const milliseconds = (seconds: number): string => `${(seconds * 1000).toFixed(1)} ms`;
+  const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20).toLocaleString()} MiB`;
+  const commits = value("stoker_commits_total");
+  const rows: [Key, string][] = [
+    ["operators.driven", value("stoker_stacks_driven").toLocaleString()],
+    ["operators.due", value("stoker_stacks_due").toLocaleString()],
+    ["operators.commit", milliseconds(commits ? value("stoker_commit_seconds_total") / commits : 0)],
+    ["operators.database", mebibytes(value("stoker_database_bytes"))],
+    ["operators.memory", mebibytes(value("process_resident_memory_bytes"))],
+    ["operators.lag", milliseconds(value("stoker_event_loop_lag_seconds"))],
+    ["operators.longestPause", milliseconds(value("stoker_event_loop_longest_pause_seconds"))],
+  ];
   return (
-    <section aria-label={title}>
-      <h2>{title}</h2>
+    <section aria-label={t("operators.queue")}>
+      <h2>{t("operators.queue")}</h2>
       <table>
         <tbody>
-          {samples.map((each) => (
-            <tr key={each.name + JSON.stringify(each.labels)}>
-              <td>
-                <code>{each.name}</code> {Object.values(each.labels).join(", ")}
-              </td>
-              <td class="number">{each.value.toLocaleString()}</td>
+          {rows.map(([name, text]) => (
+            <tr key={name}>
+              <th scope="row">{t(name)}</th>
+              <td class="number">{text}</td>
             </tr>
           ))}
         </tbody>

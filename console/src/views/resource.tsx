@@ -10,7 +10,7 @@ import { useRead } from "../model/hooks";
 import type { LiveStack } from "../model/live";
 import { shortened, textOf, visible, withoutNulls } from "../model/text";
 import type { Resource } from "../model/tree";
-import { setQuery } from "../router";
+import { setQuery, stackPage } from "../router";
 import { A, Copy, Empty, Failure, Loading, Status, Text, Time, Value } from "../widgets/basics";
 import { Confirm } from "../widgets/dialog";
 import { CauseLine } from "./causes";
@@ -172,9 +172,7 @@ function TemplateLines({ live, resource }: { live: LiveStack; resource: Resource
     <div>
       <dt>{t("resource.template")}</dt>
       <dd>
-        <A to={`/stacks/${encodeURIComponent(live.address.name)}/${live.address.id}/template?line=${line}`}>
-          {t("stack.line", { line })}
-        </A>
+        <A to={stackPage(live.address, `template?line=${line}`)}>{t("stack.line", { line })}</A>
       </dd>
     </div>
   );
@@ -263,7 +261,7 @@ function WhyTab({ live, resource }: TabProps): JSX.Element {
   );
   if (read.error) return <Failure error={read.error} retry={read.reload} />;
   if (!read.value) return <Loading />;
-  const base = `/stacks/${encodeURIComponent(live.address.name)}/${live.address.id}`;
+  const base = stackPage(live.address);
   if (read.value.causes.length === 0) return <p class="muted">{t("app.none")}</p>;
   return (
     <>

@@ -5,7 +5,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { type Key, t } from "../i18n";
 import { LiveStack } from "../model/live";
 import { visible } from "../model/text";
-import { address, setQuery } from "../router";
+import { address, setQuery, stackPage } from "../router";
 import { A, Empty, Failure, Loading, Status, Text, Time } from "../widgets/basics";
 import { Actions } from "./actions";
 import { CauseBanner } from "./causes";
@@ -46,7 +46,7 @@ export function StackPage({ name, id, view }: { name: string; id: string; view: 
   const View = VIEWS[view];
   const stack = live.stack.value;
   const error = live.error.value;
-  const base = `/stacks/${encodeURIComponent(name)}/${encodeURIComponent(id)}`;
+  const base = stackPage({ name, id });
   const selected = address.value.query.get("resource");
   if (!View) return <Missing />;
   if (error?.status === 404) {

@@ -10,7 +10,7 @@ import { useInterval } from "../model/hooks";
 import { StackList } from "../model/stack_list";
 import { visible } from "../model/text";
 import { keyOf } from "../model/tree";
-import { address, go, setQuery } from "../router";
+import { address, go, setQuery, stackPage } from "../router";
 import { A, Empty, Failure, Loading, Status, Time } from "../widgets/basics";
 import { type Column, Table } from "../widgets/table";
 
@@ -34,8 +34,10 @@ function matches(stack: StackRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-const toStack = (stack: { name: string; id: string }): string =>
-  `/stacks/${encodeURIComponent(stack.name)}/${stack.id}`;
+function pageOf(row: StackRow): string {
+  const project = row.project === session.value?.project.id ? undefined : row.project;
+  return stackPage({ name: row.stack_name, id: row.id }, "", project);
+}
 
 export function Stacks(): JSX.Element {
   const query = address.value.query;
@@ -55,7 +57,7 @@ export function Stacks(): JSX.Element {
     {
       title: t("stacks.name"),
       width: "minmax(9rem, 3fr)",
-      cell: (row) => <A to={toStack({ name: row.stack_name, id: row.id })}>{visible(row.stack_name)}</A>,
+      cell: (row) => <A to={pageOf(row)}>{visible(row.stack_name)}</A>,
     },
     {
       title: t("stacks.status"),
@@ -118,6 +120,7 @@ export function Stacks(): JSX.Element {
         onInput={(e) => setQuery({ q: e.currentTarget.value || null })}
       />
       {list.error.value && <Failure error={list.error.value} retry={() => void list.refresh()} />}
+      {isAll && list.error.value?.status === 403 && <p>{t("stacks.allProjectsHint")}</p>}
       {!list.isLoaded.value && !list.error.value && stacks.length === 0 && <Loading />}
       {list.isLoaded.value && stacks.length === 0 && (
         <Empty title={t("stacks.empty")}>
@@ -136,7 +139,7 @@ export function Stacks(): JSX.Element {
           rows={shown}
           columns={columns}
           keyOf={(row) => row.id}
-          onSelect={(row) => go(toStack({ name: row.stack_name, id: row.id }))}
+          onSelect={(row) => go(pageOf(row))}
         />
       )}
     </main>
@@ -174,7 +177,10 @@ function Matches({ found }: { found: readonly Match[] }): JSX.Element {
         {found.map((each) => (
           <li key={`${each.stack.id}/${each.path.join("/")}/${each.resource_name}`}>
             <A
-              to={`${toStack(each.root_stack)}/resources?resource=${encodeURIComponent(keyOf(each.stack.id, each.resource_name ?? ""))}`}
+              to={stackPage(
+                each.root_stack,
+                `resources?resource=${encodeURIComponent(keyOf(each.stack.id, each.resource_name ?? ""))}`,
+              )}
             >
               {visible([each.root_stack.name, ...each.path, each.resource_name].join(" / "))}
             </A>{" "}

@@ -116,3 +116,15 @@ def test_operators_see_engines_and_calls(new_user: NewUser) -> None:
     page = user.page
     expect(page.get_by_role("region", name="Engines")).to_contain_text("up")
     expect(page.get_by_role("region", name="Calls to cloud services")).to_contain_text("identity")
+
+
+def test_administrator_opens_stack_of_other_project(new_user: NewUser, stacks: Stacks) -> None:
+    stacks.create("elsewhere", GROUP)
+    user = new_user()
+    user.enter("/stacks?all=1", "stoker-admin")
+    user.page.get_by_role("link", name="elsewhere").click()
+    user.expect_status("CREATE_COMPLETE")
+    user.view("Resources")
+    expect(user.page.get_by_text("3 resources")).to_be_visible()
+    user.page.reload()
+    expect(user.page.get_by_text("3 resources")).to_be_visible()
