@@ -28,9 +28,12 @@ SLOWEST_MS = 30_000  # on a busy machine
 expect.set_options(timeout=SLOWEST_MS)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """A headless Chromium. Skips where the machine has none, or where the page is not built."""
+    """A headless Chromium. Skips where the machine has none, or where the page is not built.
+
+    Playwright runs an event loop in this thread, so it must end before other modules run theirs.
+    """
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         pytest.skip("chromium is missing: tools/chromium installs Debian's")
