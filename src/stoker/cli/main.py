@@ -32,6 +32,8 @@ COMMANDS: Mapping[str, str] = {
     "status": "Show the service and its stacks, or one stack.",
     "output": "Print the outputs of a stack, or one for a script.",
     "events": "Print the events of a stack, also as they happen.",
+    "timeline": "Show an operation of a stack as bars over time.",
+    "graph": "Draw the resources of a stack or a template, and their dependencies.",
     "why": "Say why a stack or a resource waits, failed, or was replaced.",
     "snapshot": "Take snapshots of stacks, and bring stacks back to them.",
     "logs": "Show the console log of a server.",

@@ -8,18 +8,11 @@ from pathlib import Path
 from stoker.cli.arguments.files import Bundle, bundle
 from stoker.cli.arguments.value_sources import diagnostic_at_source
 from stoker.cli.console.findings import DocumentError, Finding, finding_of
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Diagnostics, Severity
+from stoker.cli.offline_template import OfflineTemplate
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Severity
 from stoker.kernel.values import replace
-from stoker.resources.base.heat_catalog import WithDeclared
-from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
-from stoker.template.document import take_apart
-from stoker.template.environment.files import environment_of
-from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.inputs import Inputs
 from stoker.template.evaluate.validation import REFERENCES
-from stoker.template.functions.budget import Budget
-from stoker.template.parameters.declarations import declare
 from stoker.template.source.source import read
 
 _NOT_SENT = frozenset(("unknown-file", "unfetched-file"))
@@ -43,7 +36,7 @@ def check(
         diagnostics = error.diagnostics
     finally:
         helpers.close()
-    found = [_finding(diagnostic, sent) for diagnostic in diagnostics]
+    found = [finding_in(diagnostic, sent) for diagnostic in diagnostics]
     if sent.missing:
         found = [*sent.missing, *(finding for finding in found if finding.code not in _NOT_SENT)]
     return sorted(found, key=_place(found)), sent.texts()
@@ -59,20 +52,11 @@ def _evaluated(
     sent: Bundle, parameters: Mapping[str, str], helpers: Sandbox
 ) -> Iterable[Diagnostic]:
     """Return everything that a create would refuse, and all warnings."""
-    source = read(sent.template)
-    template, structure = take_apart(source)
-    declared = declare(template.parameters, template.version, Diagnostics())
-    environment = environment_of(None, list(sent.environment_files), sent.files, declared)
+    offline = OfflineTemplate.of(sent, parameters, helpers)
+    template, structure = offline.template, offline.structure
 
     def validated(assumed: bool | None) -> list[Diagnostic]:
-        inputs = Inputs(
-            environment=environment,
-            parameters=parameters,
-            files=sent.files,
-            budget=Budget.of(-1, helpers),
-            assumed_conditions=assumed,
-        )
-        return list(Evaluation(template, inputs, WithDeclared(Registry())).validate())
+        return list(offline.evaluation(assumed).validate())
 
     if parameters or sent.environment_files:
         found: Iterable[Diagnostic] = validated(None)
@@ -104,7 +88,8 @@ def _as_warning(found: Diagnostic) -> Diagnostic:
     return replace(found, severity=Severity.WARNING)
 
 
-def _finding(diagnostic: Diagnostic, sent: Bundle) -> Finding:
+def finding_in(diagnostic: Diagnostic, sent: Bundle) -> Finding:
+    """Return the finding for a diagnostic, at its place in the user's files."""
     file = diagnostic.file
     if diagnostic.position is None and file is not None and file in sent.files:
         diagnostic = read(sent.files[file], file).located(diagnostic)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
+from click.shell_completion import CompletionItem
 
 from stoker.cli.arguments.data_dir import default_data_dir
 from stoker.cli.arguments.locations import InputFile
@@ -133,6 +134,14 @@ def complete_stacks(context: click.Context, option: click.Parameter, incomplete:
     """Return the names of stacks."""
     found: list[str] = completing.stacks(context, option, incomplete)
     return found
+
+
+def complete_stacks_and_files(
+    context: click.Context, option: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Return the names of stacks, and let the shell add files."""
+    names = complete_stacks(context, option, incomplete)
+    return [*map(CompletionItem, names), CompletionItem(incomplete, type="file")]
 
 
 parameters = click.option(

@@ -235,10 +235,17 @@ def as_data(client: Client, stack: Stack) -> dict[str, Any]:
     }
 
 
-def events_by_page(client: Client, stack: Stack, *, newest_first: bool) -> Iterator[Event]:
-    """Yield the events of a stack and its nested stacks, one page after another."""
+def events_by_page(
+    client: Client, stack: Stack, *, newest_first: bool, precise: bool = False
+) -> Iterator[Event]:
+    """Yield the events of a stack and its nested stacks, one page after another.
+
+    ``precise`` times have microseconds, if the service is Stoker.
+    """
     direction = "desc" if newest_first else "asc"
     query: dict[str, Any] = {"nested_depth": DEEP, "sort_dir": direction, "limit": _PAGE}
+    if precise:
+        query["precise"] = True
     while True:
         answer = client.get(ORCHESTRATION, f"{stack.path}/events", query)
         page = _parsed(_each(_event), answer, "events")

@@ -1,0 +1,1 @@
+"""Resources and their dependencies as a tree, Mermaid, DOT and SVG."""
