@@ -86,11 +86,16 @@ class StackDomain:
         self._made.add(name)
         return await self._find("projects", name) or await self._make("project", {"name": name})
 
-    async def remove_project(self, name: str) -> None:
-        """Delete a project. A missing project or domain is fine."""
-        if self.settings.stack_domain_admin is None or not await self._may_exist(name):
+    async def remove_project(self, name: str, known: str | None = None) -> None:
+        """Delete a project. A missing project or domain is fine.
+
+        ``known`` is its id, if a stack has recorded it: projects of Heat have other names.
+        """
+        if self.settings.stack_domain_admin is None:
             return
-        project_id = await self._find("projects", name)
+        if known is None and not await self._may_exist(name):
+            return
+        project_id = known or await self._find("projects", name)
         if project_id is not None:
             await self._remove(f"/projects/{project_id}")
         self._made.discard(name)
@@ -215,7 +220,8 @@ class ResourceSignalling:
         """Return the resource's user: ``user_id``, ``username``, ``password``, ``project_id``."""
         if call.data.get("user_id") and call.data.get("password"):
             return {k: call.data[k] for k in ("user_id", "username", "password", "project_id")}
-        project_id = self._wait_for(self._domain.project(self._project_name))
+        # All users of a tree are in one project, which servers name in their signals.
+        project_id = self._project_id(call)
         name, password = _user_name(call), secrets.token_hex(24)
         user_id = self._wait_for(self._domain.user(name, password, project_id))
         return {

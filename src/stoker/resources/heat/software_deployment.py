@@ -133,7 +133,7 @@ class SoftwareDeployment(ManagedType):
             return Wait(after=0.0, progress={_APPLIED: True})
         if _DROPPED not in call.progress:
             known = call.deployment
-            ids = (call.resource_id,) if known is None else (known.id, known.config_id)
+            ids = (_own_id(call),) if known is None else (known.id, known.config_id)
             server = str(call.properties["server"])
             dropped = SoftwareChange(dropped=ids, servers=(server,))
             return Wait(after=0.0, progress={_APPLIED: True, _DROPPED: True}, software=dropped)
@@ -191,7 +191,7 @@ class SoftwareDeployment(ManagedType):
             return Failed(missing, kind="NotFound")
         values = call.properties["input_values"] or {}
         data = {**call.data, REPLACING: replacing_inputs(config.inputs, values)}
-        done = Done(call.resource_id, attributes_of(call.deployment), data)
+        done = Done(_own_id(call), attributes_of(call.deployment), data)
         if call.action not in _actions(call, config):
             return done
         transport = self.transport(call)
@@ -207,7 +207,7 @@ class SoftwareDeployment(ManagedType):
         if known.status == FAILED:
             return Failed(
                 f"Deployment to server failed: {known.reason}",
-                call.resource_id,
+                _own_id(call),
                 kind="Error",
                 attributes=attributes_of(known),
             )
@@ -217,7 +217,7 @@ class SoftwareDeployment(ManagedType):
             return Wait(after=0.0, software=SoftwareChange(deployments=(updated,)))
         reason = f"waiting for a report of the server {known.server_id}"
         after = _POLL_SECONDS if transport.is_polled else _SIGNAL_POLL_SECONDS
-        return Wait(after, call.resource_id, on_signal=True, reason=reason)
+        return Wait(after, _own_id(call), on_signal=True, reason=reason)
 
     def _config_of(self, call: Call) -> SoftwareConfig | None:
         """Return the configuration to apply; None if it was deleted."""
@@ -256,7 +256,7 @@ def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
     transport.clear(call)
     is_silent = call.properties["signal_transport"] == NO_SIGNAL
     deployment = Deployment(
-        id=call.resource_id,
+        id=_own_id(call),
         project_id=call.stack.project_id,
         created_at=call.started_at if known is None else known.created_at,
         config_id=derived.id,
@@ -271,7 +271,12 @@ def _offer(call: Call, derived: SoftwareConfig, transport: Transport) -> Wait:
     )
     earlier = () if known is None else (known.config_id,)
     software = SoftwareChange((derived,), (deployment,), earlier, (server,))
-    return Wait(after=0.0, physical_id=call.resource_id, progress=offered, software=software)
+    return Wait(after=0.0, physical_id=_own_id(call), progress=offered, software=software)
+
+
+def _own_id(call: Call) -> str:
+    """Return the id of the deployment: that of the resource, unless Heat gave it another one."""
+    return call.physical_id or call.resource_id
 
 
 def _outputs(call: Call) -> Sequence[Entry]:

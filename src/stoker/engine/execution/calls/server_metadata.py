@@ -75,7 +75,7 @@ async def cancel_deployments(session: Session, rows: Sequence[Resource]) -> None
     Raises as :meth:`Session.commit` does.
     """
     store, project_id = session.ports.store, session.stack.project_id
-    known = [await store.deployment(project_id, row.id) for row in rows if row.physical_id]
+    known = [await store.deployment(project_id, row.physical_id) for row in rows if row.physical_id]
     now = session.ports.clock.now()
     cancelled = tuple(
         replace(found, status=Status.FAILED.value, reason=_CANCELLED, updated_at=now)
