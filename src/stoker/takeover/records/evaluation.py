@@ -5,14 +5,17 @@ Types, policies and dependencies of resources are in templates, and not in Heat'
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.json.text import dumps
 from stoker.kernel.values import replace
 from stoker.schema.helpers import NO_HELPERS, Helpers
 from stoker.template.definition import Definition, TypeRegistry
 from stoker.template.document import Template
-from stoker.template.environment.environment import EMPTY, Environment
+from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.budget import Budget
@@ -20,6 +23,11 @@ from stoker.template.functions.scope import Facade
 
 _MOST_KEPT = 200  # evaluations that later stacks with an equal template reuse
 _DEEPEST = 100
+
+
+class _Known(Struct, frozen=True):
+    template: Template  # as parsed; that of the evaluation has its loops written out
+    evaluation: Evaluation
 
 
 class Evaluator:
@@ -36,15 +44,21 @@ class Evaluator:
         self.region = region
         self._service_environment = service_environment
         self._helpers = helpers
-        self._alike: dict[int, tuple[Template, Evaluation]] = {}
+        self._alike: dict[str, _Known] = {}  # by the text of the template
 
     def evaluation(self, stack: Stack, stack_input: Input) -> Evaluation | None:
         """Return the evaluation; None for a template that cannot be read."""
+        # Many stacks have an equal template. It is parsed and analysed once.
+        key = dumps([stack_input.template, stack_input.text, stack_input.template_file])
+        known = self._alike.get(key)
         try:
-            documents = Documents.of(stack_input)
+            if known is None:
+                documents = Documents.of(stack_input)
+            else:
+                environment = parse_environment(stack_input.environment)
+                documents = Documents(known.template, environment)
         except DiagnosticError:
             return None
-        template = documents.template
         inputs = Inputs(
             identity=Identity(
                 stack_name=stack.name,
@@ -63,12 +77,12 @@ class Evaluator:
             service_environment=self._service_environment,
             budget=Budget.of(-1, self._helpers),
         )
-        known = self._alike.get(id(template))
-        evaluation = Evaluation(template, inputs, self.types, None if known is None else known[1])
-        # The template is kept with it, so that its identity stays its own.
-        self._alike[id(template)] = template, evaluation
-        if len(self._alike) > _MOST_KEPT:
-            self._alike.pop(next(iter(self._alike)))
+        earlier = None if known is None else known.evaluation
+        evaluation = Evaluation(documents.template, inputs, self.types, earlier)
+        if known is None:
+            self._alike[key] = _Known(documents.template, evaluation)
+            if len(self._alike) > _MOST_KEPT:
+                self._alike.pop(next(iter(self._alike)))
         return evaluation
 
 
