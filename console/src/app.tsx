@@ -3,9 +3,19 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { isReachable, useProject } from "./api/client";
-import { load, type Session, session, signIn, signOut, switchProject } from "./api/session";
+import {
+  hasChanged,
+  hasExpired,
+  load,
+  type Session,
+  session,
+  signIn,
+  signOut,
+  switchProject,
+} from "./api/session";
 import { t } from "./i18n";
 import { useInterval } from "./model/hooks";
+import { problem, reported } from "./model/problems";
 import { visible } from "./model/text";
 import { address, go, onLink } from "./router";
 import { Menu } from "./views/actions";
@@ -20,20 +30,32 @@ import { A, Failure, Loading } from "./widgets/basics";
 const WARN_MS = 10 * 60 * 1000;
 
 export function App(): JSX.Element {
-  const [problem, setProblem] = useState<unknown>(null);
+  const [fault, setFault] = useState<unknown>(null);
   const [isStarting, setStarting] = useState(true);
   const start = (): void => {
-    setProblem(null);
+    setFault(null);
     openSession()
-      .catch(setProblem)
+      .catch(setFault)
       .finally(() => setStarting(false));
   };
   useEffect(start, []);
   if (isStarting) return <Loading />;
-  if (session.value === undefined) return <Failure error={problem} retry={start} />;
-  if (session.value === null) return <SignIn problem={problem} />;
-  return <Shell current={session.value} />;
+  if (session.value === undefined) return <Failure error={fault} retry={start} />;
+  if (session.value) last = session.value;
+  const current = session.value ?? (hasExpired.value ? last : null);
+  if (!current) return <SignIn problem={fault} />;
+  // After an expiry the page stays, hidden, with all that the user has entered.
+  return (
+    <>
+      {session.value === null && <SignIn problem={null} />}
+      <div class={session.value === null ? "absent" : "present"} inert={session.value === null}>
+        <Shell current={current} />
+      </div>
+    </>
+  );
 }
+
+let last: Session | null = null;
 
 /** Read the session, or sign in with the one-time ticket of `stoker open`. */
 async function openSession(): Promise<void> {
@@ -44,8 +66,11 @@ async function openSession(): Promise<void> {
     return;
   }
   const next = fragment.get("next");
+  const present = await load();
   // The ticket must not stay in the address, nor in the history.
   go(next?.startsWith("/") && !next.startsWith("//") ? next : "/stacks", { replace: true });
+  // The link of another person must not change the account of a user who is signed in.
+  if (present && !confirm(t("signIn.replaceSession", { name: present.user.name }))) return;
   try {
     await signIn({ ticket });
   } catch {
@@ -62,7 +87,7 @@ function Shell({ current }: { current: Session }): JSX.Element {
       </a>
       <Header current={current} />
       <Notices current={current} />
-      <Page key={current.project.id} current={current} />
+      <Page key={`${current.user.id} ${current.project.id}`} current={current} />
     </div>
   );
 }
@@ -92,7 +117,7 @@ function Header({ current }: { current: Session }): JSX.Element {
           value={current.project.id}
           onChange={(e) => {
             const id = e.currentTarget.value;
-            void switchProject(id).then(() => go("/stacks"));
+            reported(switchProject(id).then(() => go("/stacks")));
           }}
         >
           {current.projects.map((each) => (
@@ -122,7 +147,7 @@ function Header({ current }: { current: Session }): JSX.Element {
         {() => (
           <>
             <Preferences />
-            <button type="button" onClick={() => void signOut()}>
+            <button type="button" onClick={() => reported(signOut())}>
               {t("nav.signOut")}
             </button>
           </>
@@ -142,6 +167,20 @@ function Notices({ current }: { current: Session }): JSX.Element {
   return (
     <div aria-live="polite">
       {!isReachable.value && <p class="notice bad">{t("app.lost")}</p>}
+      {problem.value !== null && <Failure error={problem.value} />}
+      {hasChanged.value && (
+        <p class="notice">
+          {t("session.changed", { user: current.user.name, project: current.project.name })}{" "}
+          <button
+            type="button"
+            onClick={() => {
+              hasChanged.value = false;
+            }}
+          >
+            {t("app.close")}
+          </button>
+        </p>
+      )}
       {left < WARN_MS && left > 0 && (
         <p class="notice">{t("session.endsSoon", { minutes: Math.max(1, Math.round(left / 60_000)) })}</p>
       )}

@@ -4,6 +4,7 @@ import { signal } from "@preact/signals";
 import { ApiError, errorOf } from "./errors";
 
 // A page of another site cannot send this header without the service's consent.
+const SESSION_HEADER = "X-Stoker-Session";
 const OWN = { "X-Stoker-Console": "1" };
 
 /** Whether the last request reached the service. */
@@ -18,14 +19,20 @@ export interface RequestOptions {
   headers?: Record<string, string>;
 }
 
-let project = "";
-let visited: string | null = null;
-let expired: () => void = () => {};
+interface Settings {
+  project: string;
+  /** The session that this page shows; another tab may have changed it. */
+  session: string | null;
+  onExpired: () => void;
+  onChanged: () => void;
+}
 
-/** Name the project of later requests, and what to do if the session has expired. */
-export function configure(projectId: string, onExpired: () => void): void {
-  project = projectId;
-  expired = onExpired;
+let settings: Settings = { project: "", session: null, onExpired: () => {}, onChanged: () => {} };
+let visited: string | null = null;
+
+/** Set the project and the session of later requests. */
+export function configure(next: Settings): void {
+  settings = next;
 }
 
 /** Use another project's address; administrators may. Null is that of the session. */
@@ -37,10 +44,11 @@ export function useProject(id: string | null): void {
 export async function request(method: string, path: string, options: RequestOptions = {}): Promise<Response> {
   const response = await send(
     method,
-    `/console/api/v1/${encodeURIComponent(visited ?? project)}${path}${queryOf(options.query)}`,
+    `/console/api/v1/${encodeURIComponent(visited ?? settings.project)}${path}${queryOf(options.query)}`,
     options,
   );
-  if (response.status === 401) expired();
+  if (response.status === 401) settings.onExpired();
+  if (response.headers.get(SESSION_HEADER) === "changed") settings.onChanged();
   if (!response.ok) throw await errorOf(response);
   return response;
 }
@@ -56,6 +64,7 @@ export async function json<T>(method: string, path: string, options: RequestOpti
 /** Send a request to an address of the console itself. */
 export async function send(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
   const headers: Record<string, string> = { ...OWN, ...options.headers };
+  if (settings.session && url !== "/console/session") headers[SESSION_HEADER] = settings.session;
   const init: RequestInit = { method, headers, credentials: "same-origin", redirect: "error" };
   if (options.body !== undefined) {
     headers["Content-Type"] = "application/json";

@@ -5,6 +5,8 @@ import { configure, send } from "./client";
 import { type ApiError, errorOf } from "./errors";
 
 export interface Session {
+  /** Changes with each sign-in and each change of project. */
+  id?: string;
   user: { id: string; name: string };
   project: { id: string; name: string };
   roles: string[];
@@ -31,10 +33,25 @@ export const hasExpired = signal(false);
 function opened(found: Session | null): Session | null {
   if (found) {
     hasExpired.value = false;
-    configure(found.project.id, expire);
+    configure({
+      project: found.project.id,
+      session: found.id ?? null,
+      onExpired: expire,
+      onChanged: changed,
+    });
   }
   session.value = found;
   return found;
+}
+
+/** Whether another tab has changed the session. */
+export const hasChanged = signal(false);
+
+/** Show the page of the session that another tab has opened, and say so. */
+function changed(): void {
+  if (hasChanged.value) return;
+  hasChanged.value = true;
+  void load();
 }
 
 function expire(): void {

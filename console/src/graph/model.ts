@@ -1,6 +1,7 @@
 /** What the graph shows: the boxes of a tree, some of them open, and the arrows between them. */
 
 import { type Look, lookOf } from "../model/statuses";
+import { visible } from "../model/text";
 import { keyOf, type Resource, type StackTree } from "../model/tree";
 
 export interface Box {
@@ -33,7 +34,7 @@ export function graphOf(tree: StackTree, open: ReadonlySet<string>): Graph {
       index.set(resource.key, boxes.length);
       boxes.push({
         key: resource.key,
-        label: resource.name,
+        label: visible(resource.name),
         type: resource.type,
         look: lookOf(resource.status),
         status: resource.status,

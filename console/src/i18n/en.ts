@@ -25,6 +25,10 @@ export const en = {
   "nav.signOut": "Sign out",
   "nav.main": "Main",
   "session.endsSoon": "Your session ends in {minutes} min. Sign in again to continue.",
+  "session.changed":
+    "The session was changed in another tab. This page now shows {project} as {user}; what was not sent before was not done.",
+  "signIn.replaceSession":
+    "You are signed in as {name}. This link signs you in with other credentials. Continue only if you made the link yourself.",
   "signIn.title": "Sign in",
   "signIn.expired": "Your session has expired. Sign in again; you return to the same page.",
   "signIn.password": "Password",
@@ -219,6 +223,9 @@ export const en = {
   "launch.default": "Default: {value}",
   "launch.required": "required",
   "launch.options": "Options",
+  "launch.reset": "Start again",
+  "launch.empty": "Empty",
+  "launch.useDefault": "Use the default: {value}",
   "launch.rollback": "Roll back if it fails",
   "launch.timeout": "Timeout in minutes",
   "launch.tags": "Tags, separated by commas",

@@ -27,6 +27,10 @@ export const zh: Record<keyof typeof en, string> = {
   "nav.signOut": "退出登录",
   "nav.main": "主导航",
   "session.endsSoon": "您的会话将在 {minutes} 分钟后结束。请重新登录以继续。",
+  "session.changed":
+    "会话已在另一个标签页中更改。此页面现在以 {user} 的身份显示 {project}；此前未发送的内容没有执行。",
+  "signIn.replaceSession":
+    "您已以 {name} 的身份登录。此链接会使用其他凭据登录。仅当链接是您自己创建的时才继续。",
   "signIn.title": "登录",
   "signIn.expired": "您的会话已过期。请重新登录，之后会回到同一页面。",
   "signIn.password": "密码",
@@ -213,6 +217,9 @@ export const zh: Record<keyof typeof en, string> = {
   "launch.default": "默认值：{value}",
   "launch.required": "必填",
   "launch.options": "选项",
+  "launch.reset": "重新开始",
+  "launch.empty": "空值",
+  "launch.useDefault": "使用默认值：{value}",
   "launch.rollback": "失败时回滚",
   "launch.timeout": "超时（分钟）",
   "launch.tags": "标签，以逗号分隔",

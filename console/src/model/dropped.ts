@@ -18,9 +18,23 @@ export async function read(files: Iterable<File>): Promise<Map<string, string>> 
     if (found.size >= MOST_FILES || bytes > MOST_BYTES) {
       throw new Error(`More than ${MOST_FILES} files or ${MOST_BYTES / 1024 / 1024} MiB.`);
     }
-    found.set(path, await file.text());
+    found.set(path, contentOf(new Uint8Array(await file.arrayBuffer())));
   }
   return withoutCommonFolder(found);
+}
+
+const BASE64_LINE = 76;
+
+/** Return a file's text; content that is no text in Base64, as the command-line clients send it. */
+export function contentOf(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    let binary = "";
+    for (const byte of bytes) binary += String.fromCharCode(byte);
+    const lines = btoa(binary).match(new RegExp(`.{1,${BASE64_LINE}}`, "g")) ?? [];
+    return lines.map((line) => `${line}\n`).join("");
+  }
 }
 
 /** Return files without the folder that contains all of them. */

@@ -89,9 +89,24 @@ interface Reference {
   isCertain: boolean;
 }
 
+const MOST_KEPT = 100;
+const kept = new Map<string, Reference[]>();
+
 /** Return the files that a document refers to by get_file, a type, or a resource registry. */
 function references(name: string, text: string): Reference[] {
   if (!TEXT.test(name)) return [];
+  // Parsing a large document takes longer than a key stroke may.
+  const key = `${name}\n${text}`;
+  let found = kept.get(key);
+  if (!found) {
+    found = parsedReferences(name, text);
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(key, found);
+  }
+  return found;
+}
+
+function parsedReferences(name: string, text: string): Reference[] {
   const found: Reference[] = [];
   const take = (node: unknown, isCertain: boolean): void => {
     const scalar = node as Scalar | null;

@@ -3,10 +3,12 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json } from "../api/client";
+import { ApiError } from "../api/errors";
 import type { Stack, UpdatePreview } from "../api/types";
 import { type Key, t } from "../i18n";
 import { useRead } from "../model/hooks";
 import type { LiveStack } from "../model/live";
+import { reported } from "../model/problems";
 import { split } from "../model/statuses";
 import { go, stackPage } from "../router";
 import { A, Failure, Loading } from "../widgets/basics";
@@ -31,8 +33,13 @@ export function possible(stackStatus: string): Action[] {
     return action === "CREATE" ? ["stop", "delete"] : ["delete"];
   }
   if (action === "DELETE" && status === "COMPLETE") return [];
-  const paused: Action = action === "SUSPEND" && status === "COMPLETE" ? "resume" : "suspend";
-  return [paused, "check", "abandon", "delete"];
+  if (action === "SUSPEND" && status === "COMPLETE") return ["resume", "abandon", "delete"];
+  return ["suspend", "check", "abandon", "delete"];
+}
+
+/** Return whether a stack in this state can be updated. */
+export function isUpdatable(stackStatus: string): boolean {
+  return !["DELETE_COMPLETE", "DELETE_IN_PROGRESS", "SUSPEND_COMPLETE"].includes(stackStatus);
 }
 
 export function Actions({ live, stack }: { live: LiveStack; stack: Stack }): JSX.Element {
@@ -40,9 +47,11 @@ export function Actions({ live, stack }: { live: LiveStack; stack: Stack }): JSX
   const base = stackPage({ name: stack.stack_name, id: stack.id });
   return (
     <>
-      <A to={`${base}/update`} class="button primary">
-        {t("stack.update")}
-      </A>
+      {isUpdatable(stack.stack_status) && (
+        <A to={`${base}/update`} class="button primary">
+          {t("stack.update")}
+        </A>
+      )}
       <Menu label={t("stack.actions")}>
         {(close) => (
           <>
@@ -65,8 +74,10 @@ export function Actions({ live, stack }: { live: LiveStack; stack: Stack }): JSX
               role="menuitem"
               onClick={() => {
                 close();
-                void json("GET", `${live.path}/export`).then((document) =>
-                  save(document, `${stack.stack_name}.json`),
+                reported(
+                  json("GET", `${live.path}/export`).then((document) =>
+                    save(document, `${stack.stack_name}.json`),
+                  ),
                 );
               }}
             >
@@ -125,10 +136,11 @@ function AskDelete({
       }),
     [live.path],
   );
+  const [isStale, setStale] = useState(false);
   const deleted = plan.value?.resource_changes.deleted ?? [];
   const effect = (
     <>
-      <p>{t("action.deleteEffect", { n: deleted.length })}</p>
+      {plan.value && <p>{t("action.deleteEffect", { n: deleted.length })}</p>}
       <p class="muted">{t("action.deleteKeeps")}</p>
       {plan.error !== null && <Failure error={plan.error} />}
       {plan.value ? <PlanTree changes={plan.value.resource_changes} /> : plan.error === null && <Loading />}
@@ -137,14 +149,37 @@ function AskDelete({
           {each.path.join(" / ")}: {each.message}
         </p>
       ))}
+      {isStale && (
+        <button
+          type="button"
+          onClick={() => {
+            setStale(false);
+            plan.reload();
+          }}
+        >
+          {t("launch.again")}
+        </button>
+      )}
     </>
   );
   const confirm = async (): Promise<void> => {
     const fingerprint = plan.value?.plan_fingerprint;
-    await json("DELETE", live.path, fingerprint ? { query: { plan_fingerprint: fingerprint } } : {});
+    try {
+      await json("DELETE", live.path, fingerprint ? { query: { plan_fingerprint: fingerprint } } : {});
+    } catch (error) {
+      setStale(error instanceof ApiError && error.status === 409);
+      throw error;
+    }
   };
   return (
-    <Confirm title={title} effect={effect} typed={stack.stack_name} onConfirm={confirm} onClose={onClose} />
+    <Confirm
+      title={title}
+      effect={effect}
+      typed={stack.stack_name}
+      isReady={plan.value !== undefined || plan.error !== null}
+      onConfirm={confirm}
+      onClose={onClose}
+    />
   );
 }
 
@@ -168,19 +203,29 @@ export function Menu({ label, isGroup = false, children }: MenuProps): JSX.Eleme
     addEventListener("pointerdown", outside);
     return () => removeEventListener("pointerdown", outside);
   }, [isOpen]);
+  const close = (): void => {
+    setOpen(false);
+    root.current?.querySelector<HTMLElement>("button")?.focus();
+  };
   const onKey = (event: KeyboardEvent): void => {
     const items = [...(root.current?.querySelectorAll<HTMLElement>("[role=menuitem]") ?? [])];
     const at = items.indexOf(document.activeElement as HTMLElement);
-    if (event.key === "Escape") {
-      setOpen(false);
-      root.current?.querySelector<HTMLElement>("button")?.focus();
-    } else if (event.key === "ArrowDown") items[(at + 1) % items.length]?.focus();
+    if (event.key === "Escape") close();
+    else if (event.key === "ArrowDown") items[(at + 1) % items.length]?.focus();
     else if (event.key === "ArrowUp") items[(at - 1 + items.length) % items.length]?.focus();
     else return;
     event.preventDefault();
   };
   return (
-    <div class="menu" ref={root} onKeyDown={onKey}>
+    <div
+      class="menu"
+      ref={root}
+      onKeyDown={onKey}
+      onFocusOut={(event) => {
+        const to = event.relatedTarget as Node | null;
+        if (to && !root.current?.contains(to)) setOpen(false);
+      }}
+    >
       <button
         type="button"
         aria-haspopup={isGroup ? undefined : "menu"}
@@ -191,7 +236,7 @@ export function Menu({ label, isGroup = false, children }: MenuProps): JSX.Eleme
       </button>
       {isOpen && (
         <div role={isGroup ? "group" : "menu"} class="menu-items" aria-label={label} tabIndex={-1}>
-          {children(() => setOpen(false))}
+          {children(close)}
         </div>
       )}
     </div>

@@ -53,9 +53,16 @@ export function Outputs({ live }: ViewProps): JSX.Element {
   );
 }
 
+/** Return whether a text is an address of the web, and looks like the one it is. */
+function isPlainAddress(text: string): boolean {
+  if (text.length > 2000 || !/^https?:\/\/[^\s"'<>]+$/.test(text) || !URL.canParse(text)) return false;
+  const url = new URL(text);
+  return !url.username && !url.password && visible(text) === text;
+}
+
 /** A value that is an address of the web becomes a link; all else is text. */
 function Linked({ value }: { value: unknown }): JSX.Element {
-  if (typeof value === "string" && /^https?:\/\/[^\s"'<>]+$/.test(value) && value.length < 2000) {
+  if (typeof value === "string" && isPlainAddress(value)) {
     return (
       <a href={value} target="_blank" rel="noopener noreferrer">
         {visible(value)} <span class="hidden">({t("app.newWindow")})</span>

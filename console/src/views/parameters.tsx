@@ -5,38 +5,34 @@ import { useEffect, useState } from "preact/hooks";
 import { json } from "../api/client";
 import type { ParameterSchema, Validated } from "../api/types";
 import { t } from "../i18n";
-import { textOf, visible } from "../model/text";
+import { type Entries, type Entry, withEntry } from "../model/parameter_entries";
+import { shortened, textOf, visible } from "../model/text";
 import { Text } from "../widgets/basics";
 
 interface FormProps {
   schemas: Record<string, ParameterSchema>;
   groups: NonNullable<Validated["ParameterGroups"]>;
-  /** Values of the existing stack. */
-  current: Record<string, unknown>;
-  values: Record<string, string>;
-  onChange: (values: Record<string, string>) => void;
+  /** Values of the existing stack; null for a new one. */
+  current: Record<string, unknown> | null;
+  entries: Entries;
+  onChange: (entries: Entries) => void;
 }
 
-export function ParameterForm({ schemas, groups, current, values, onChange }: FormProps): JSX.Element {
+export function ParameterForm({ schemas, groups, current, entries, onChange }: FormProps): JSX.Element {
   const grouped = new Set(groups.flatMap((each) => each.parameters));
   const rest = Object.keys(schemas).filter((name) => !grouped.has(name));
   const field = (name: string): JSX.Element | null => {
     const schema = schemas[name];
     if (!schema) return null;
-    const set = (value: string): void => {
-      const next = { ...values };
-      if (value === "") delete next[name];
-      else next[name] = value;
-      onChange(next);
-    };
     return (
       <ParameterField
         key={name}
         name={name}
         schema={schema}
-        current={current[name]}
-        value={values[name] ?? ""}
-        onChange={set}
+        current={current ? current[name] : undefined}
+        isNew={current === null}
+        entry={entries[name] ?? null}
+        onChange={(entry) => onChange(withEntry(entries, name, entry))}
       />
     );
   };
@@ -58,14 +54,21 @@ interface FieldProps {
   name: string;
   schema: ParameterSchema;
   current: unknown;
-  value: string;
-  onChange: (value: string) => void;
+  isNew: boolean;
+  entry: Entry | null;
+  onChange: (entry: Entry | null) => void;
 }
 
-function ParameterField({ name, schema, current, value, onChange }: FieldProps): JSX.Element {
-  const before = current !== undefined ? textOf(current) : textOf(schema.Default ?? schema.Value);
-  const isRequired = current === undefined && schema.Default === undefined && schema.Value === undefined;
+function ParameterField({ name, schema, current, isNew, entry, onChange }: FieldProps): JSX.Element {
+  const hasDefault = schema.Default !== undefined;
+  // The value of an environment; validation also returns the one that was entered here.
+  const given = entry === null ? schema.Value : undefined;
+  const before = textOf(current ?? given ?? schema.Default);
+  const isRequired = current === undefined && given === undefined && !hasDefault && entry === null;
   const id = `parameter-${name}`;
+  const isDefault = entry?.kind === "default";
+  const isEmpty = entry?.kind === "value" && entry.text === "";
+  const isText = schema.Type === "String" || schema.Type === "CommaDelimitedList";
   return (
     <div class="field">
       <label class="field-label" for={id}>
@@ -74,11 +77,33 @@ function ParameterField({ name, schema, current, value, onChange }: FieldProps):
       <Input
         id={id}
         schema={schema}
-        value={value}
+        text={entry?.kind === "value" ? entry.text : ""}
         isRequired={isRequired}
-        placeholder={before}
-        onChange={onChange}
+        placeholder={isDefault ? textOf(schema.Default) : isEmpty ? "" : before}
+        onChange={(text) => onChange(text === "" ? null : { kind: "value", text })}
       />
+      <span class="buttons start small">
+        {isText && before !== "" && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isEmpty}
+              onChange={() => onChange(isEmpty ? null : { kind: "value", text: "" })}
+            />
+            {t("launch.empty")}
+          </label>
+        )}
+        {!isNew && hasDefault && textOf(schema.Default) !== textOf(current) && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isDefault}
+              onChange={() => onChange(isDefault ? null : { kind: "default" })}
+            />
+            {t("launch.useDefault", { value: visible(shortened(textOf(schema.Default), 60)) })}
+          </label>
+        )}
+      </span>
       {schema.Description && (
         <span class="hint">
           <Text value={schema.Description} />
@@ -92,18 +117,20 @@ function ParameterField({ name, schema, current, value, onChange }: FieldProps):
 interface InputProps {
   id: string;
   schema: ParameterSchema;
-  value: string;
+  text: string;
   isRequired: boolean;
   placeholder: string;
-  onChange: (value: string) => void;
+  onChange: (text: string) => void;
 }
 
-function Input({ id, schema, value, isRequired, placeholder, onChange }: InputProps): JSX.Element {
+function Input({ id, schema, text, isRequired, placeholder, onChange }: InputProps): JSX.Element {
   const choices = useChoices(schema.CustomConstraint);
+  const [hasLines, setLines] = useState(/\n/.test(placeholder));
   const allowed =
     schema.AllowedValues?.map((each) => textOf(each)) ??
     (schema.Type === "Boolean" ? ["true", "false"] : null);
-  const common = { id, required: isRequired, value };
+  const common = { id, required: isRequired, value: text };
+  const isHidden = schema.NoEcho === "true";
   if (allowed) {
     return (
       <select {...common} onChange={(e) => onChange(e.currentTarget.value)}>
@@ -116,17 +143,25 @@ function Input({ id, schema, value, isRequired, placeholder, onChange }: InputPr
       </select>
     );
   }
-  if (schema.Type === "Json" || schema.Type === "CommaDelimitedList" || /\n/.test(placeholder)) {
+  if (schema.Type === "Json" || schema.Type === "CommaDelimitedList" || hasLines) {
     return (
       <textarea
         {...common}
+        class={isHidden ? "masked" : undefined}
         rows={3}
-        placeholder={placeholder}
+        placeholder={isHidden ? "" : placeholder}
         onInput={(e) => onChange(e.currentTarget.value)}
       />
     );
   }
-  const isHidden = schema.NoEcho === "true";
+  const paste = (event: ClipboardEvent): void => {
+    const pasted = event.clipboardData?.getData("text/plain") ?? "";
+    if (!/\r?\n./.test(pasted)) return;
+    // A field of one line would drop the line breaks, of a key for example.
+    event.preventDefault();
+    setLines(true);
+    onChange(pasted);
+  };
   return (
     <>
       <input
@@ -140,6 +175,7 @@ function Input({ id, schema, value, isRequired, placeholder, onChange }: InputPr
         placeholder={isHidden ? "" : placeholder}
         autoComplete={isHidden ? "new-password" : "off"}
         list={choices.length ? `${id}-choices` : undefined}
+        onPaste={paste}
         onInput={(e) => onChange(e.currentTarget.value)}
       />
       {choices.length > 0 && (

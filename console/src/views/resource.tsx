@@ -257,7 +257,7 @@ function TabContent({ tab, live, resource }: TabProps & { tab: Tab }): JSX.Eleme
 function WhyTab({ live, resource }: TabProps): JSX.Element {
   const read = useRead(
     async (signal) => (await json<{ why: Why }>("GET", `${pathOf(resource)}/why`, { signal })).why,
-    [resource.key, resource.status],
+    [resource.key, resource.status, resource.reason, live.stack.value?.stack_status, live.why.value],
   );
   if (read.error) return <Failure error={read.error} retry={read.reload} />;
   if (!read.value) return <Loading />;
@@ -399,7 +399,7 @@ function EventsTab({ resource }: TabProps): JSX.Element {
 function ConsoleTab({ resource }: TabProps): JSX.Element {
   const read = useRead(
     (signal) =>
-      json<{ console_log: string }>("GET", `${pathOf(resource)}/console_log`, {
+      json<{ output: string }>("GET", `${pathOf(resource)}/console_log`, {
         query: { lines: 500 },
         signal,
       }),
@@ -413,7 +413,7 @@ function ConsoleTab({ resource }: TabProps): JSX.Element {
       {read.error !== null && <Failure error={read.error} />}
       {read.value && (
         <pre class="value log" tabIndex={0}>
-          {visible(read.value.console_log) || t("app.none")}
+          {visible(read.value.output) || t("app.none")}
         </pre>
       )}
     </>

@@ -2,6 +2,7 @@
 
 import type { ComponentType, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { session } from "../api/session";
 import { type Key, t } from "../i18n";
 import { LiveStack } from "../model/live";
 import { visible } from "../model/text";
@@ -43,7 +44,11 @@ export function StackPage({ name, id, view }: { name: string; id: string; view: 
     void live.open();
     return () => live.close();
   }, [live]);
-  const View = VIEWS[view];
+  useEffect(() => {
+    // The stream ended with the session; a new session continues it.
+    if (session.value && live.error.value?.status === 401) void live.reopen();
+  }, [session.value]);
+  const View = Object.hasOwn(VIEWS, view) ? VIEWS[view] : undefined;
   const stack = live.stack.value;
   const error = live.error.value;
   const base = stackPage({ name, id });
@@ -75,7 +80,7 @@ export function StackPage({ name, id, view }: { name: string; id: string; view: 
           </>
         )}
       </header>
-      {stack?.stack_status.endsWith("FAILED") && !live.why.value?.causes.length && (
+      {stack?.stack_status.endsWith("FAILED") && !isExplained(live, stack.stack_status_reason) && (
         <p class="reason">
           <Text value={stack.stack_status_reason} most={600} />
         </p>
@@ -108,6 +113,11 @@ export function StackPage({ name, id, view }: { name: string; id: string; view: 
       </div>
     </main>
   );
+}
+
+/** Return whether a cause below says the same as the reason of the stack. */
+function isExplained(live: LiveStack, reason: string): boolean {
+  return (live.why.value?.causes ?? []).some((cause) => cause.text && reason.includes(cause.text));
 }
 
 export function Missing(): JSX.Element {

@@ -17,7 +17,13 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
-    dialog.current?.showModal();
+    const opener = document.activeElement as HTMLElement | null;
+    const element = dialog.current;
+    element?.showModal();
+    return () => {
+      element?.close();
+      if (opener?.isConnected) opener.focus();
+    };
   }, []);
   return (
     <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
@@ -32,12 +38,21 @@ interface ConfirmProps {
   effect: ComponentChildren;
   /** A text that must be typed, for what cannot be undone. */
   typed?: string;
+  /** Whether the effect is known. */
+  isReady?: boolean;
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
 /** Ask before an action. It stays open with the error if the action is refused. */
-export function Confirm({ title, effect, typed, onConfirm, onClose }: ConfirmProps): JSX.Element {
+export function Confirm({
+  title,
+  effect,
+  typed,
+  isReady = true,
+  onConfirm,
+  onClose,
+}: ConfirmProps): JSX.Element {
   const [text, setText] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
@@ -76,7 +91,7 @@ export function Confirm({ title, effect, typed, onConfirm, onClose }: ConfirmPro
           <button
             type="submit"
             class={typed === undefined ? "primary" : "danger"}
-            disabled={isBusy || (typed !== undefined && text !== typed)}
+            disabled={isBusy || !isReady || (typed !== undefined && text !== typed)}
           >
             {t("action.confirm")}
           </button>

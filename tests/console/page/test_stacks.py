@@ -220,3 +220,78 @@ def test_drift_is_shown_and_repaired(user: User, stacks: Stacks) -> None:
     page.get_by_role("button", name="Repair").click()
     page.get_by_role("button", name="Confirm").click()
     user.expect_status("UPDATE_COMPLETE")
+
+
+def test_update_keeps_stored_files(user: User, stacks: Stacks) -> None:
+    parameters = {
+        "kept": {"type": "string"},
+        "reset": {"type": "string", "default": "usual"},
+        "key": {"type": "string", "default": ""},
+        "secret": {"type": "string", "hidden": True},
+    }
+    document = {
+        "heat_template_version": "2021-04-16",
+        "parameters": parameters,
+        "resources": {"custom": {"type": "My::Thing"}},
+        "outputs": {
+            "file": {"value": {"get_file": "template.yaml"}},
+            "kept": {"value": {"get_param": "kept"}},
+            "reset": {"value": {"get_param": "reset"}},
+            "key": {"value": {"get_param": "key"}},
+        },
+    }
+    path = stacks.create(
+        "stored",
+        document,
+        files={"template.yaml": "mine\n"},
+        environment={"resource_registry": {"My::Thing": "OS::Heat::RandomString"}},
+        parameters={"kept": "as it was", "reset": "special", "secret": "hush"},
+    )
+    user.enter(path)
+    user.expect_status("CREATE_COMPLETE")
+    page = user.page
+    page.get_by_role("link", name="Update", exact=True).click()
+    expect(page.get_by_label("secret")).to_be_visible()
+    expect(page.get_by_role("region", name="Findings")).to_be_hidden()
+    page.get_by_label("Use the default: usual").check()
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.setData("text/plain", "-----BEGIN-----\\nabc\\n-----END-----\\n");
+            const field = document.querySelector("#parameter-key");
+            const options = {clipboardData: data, bubbles: true, cancelable: true};
+            field.dispatchEvent(new ClipboardEvent("paste", options));
+        }"""
+    )
+    page.get_by_role("button", name="Plan", exact=True).click()
+    page.get_by_role("button", name="Execute this plan").click()
+    user.expect_status("UPDATE_COMPLETE")
+    found = stacks.service.get(path)["stack"]
+    values = {each["output_key"]: each["output_value"] for each in found["outputs"]}
+    assert values == {
+        "file": "mine\n",
+        "kept": "as it was",
+        "reset": "usual",
+        "key": "-----BEGIN-----\nabc\n-----END-----\n",
+    }
+
+
+def test_delete_waits_for_its_plan(user: User, stacks: Stacks) -> None:
+    path = stacks.create("slowly", template(a=thing()))
+    user.enter(path)
+    user.expect_status("CREATE_COMPLETE")
+    page = user.page
+    page.route(f"**{path}/preview*", lambda route: None)  # never answered
+    page.get_by_role("button", name="Actions").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill("slowly")
+    expect(dialog.get_by_role("button", name="Confirm")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Actions")).to_be_focused()
+
+
+def test_views_with_names_of_objects_do_not_exist(user: User, stacks: Stacks) -> None:
+    path = stacks.create("plain", template(a=thing()))
+    user.enter(f"{path}/constructor")
+    expect(user.page.get_by_text("There is nothing at this address.")).to_be_visible()
