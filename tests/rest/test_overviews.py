@@ -88,3 +88,59 @@ def test_search_finds_stack_and_resource(service: Service) -> None:
     assert (found["kind"], found["resource_name"]) == ("resource", "needle")
     assert path.endswith(found["stack"]["id"])
     assert service.request("GET", f"/search?text={'x' * 256}").status_code == 400
+
+
+def test_search_finds_recorded_addresses(service: Service) -> None:
+    resources = {
+        "net": {"type": "OS::Neutron::Net"},
+        "subnet": {
+            "type": "OS::Neutron::Subnet",
+            "properties": {"network": {"get_resource": "net"}, "cidr": "10.177.0.0/24"},
+        },
+        "port": {
+            "type": "OS::Neutron::Port",
+            "depends_on": "subnet",
+            "properties": {"network": {"get_resource": "net"}},
+        },
+        "floating": {
+            "type": "OS::Neutron::FloatingIP",
+            "properties": {"floating_network": "public"},
+        },
+        "fixed": server({"fixed_ip": "10.177.0.77"}),
+        "plain": server({}),
+    }
+    path = created(service, "addressed", {**DATA, "resources": resources})
+    shown = {
+        name: service.get(f"{path}/resources/{name}")["resource"]["attributes"]
+        for name in ("port", "floating", "fixed", "plain")
+    }
+    port = shown["port"]["fixed_ips"][0]["ip_address"]
+    floating = shown["floating"]["floating_ip_address"]
+    assert found_with(service, port) == {("port", "address")}
+    assert found_with(service, floating) == {("floating", "address")}
+    assert found_with(service, "10.177.0.77") == {("fixed", "address")}
+    # The service records no address of a server that no template reads.
+    [address] = next(iter(shown["plain"]["addresses"].values()))
+    assert found_with(service, address["addr"]) == set()
+    reading = {**DATA, "resources": resources, "outputs": {"a": {"value": ADDRESSES}}}
+    assert service.request("PUT", path, {"template": reading}).status_code == 202
+    finished(service, path)
+    assert found_with(service, address["addr"]) == {("plain", "address")}
+
+
+ADDRESSES = {"get_attr": ["plain", "addresses"]}
+
+
+def server(network: dict[str, str]) -> dict[str, object]:
+    """A server in the network of the template."""
+    networks = [{"network": {"get_resource": "net"}, **network}]
+    return {
+        "type": "OS::Nova::Server",
+        "depends_on": "subnet",
+        "properties": {"image": "cirros", "flavor": "m1.tiny", "networks": networks},
+    }
+
+
+def found_with(service: Service, address: str) -> set[tuple[str, str]]:
+    matches = service.get(f"/search?text={address}")["matches"]
+    return {(each["resource_name"], each["matched"]) for each in matches}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from stoker.engine.model.requests import StackQuery
 from stoker.engine.model.storage.overview import Match, SearchQuery
 from stoker.store.opening import OpenStore
 from stoker.store.schema import tables
@@ -121,6 +122,55 @@ async def test_each_field_is_found(store: OpenStore) -> None:
     assert await search(store, "blue", hidden_tags=("blue",)) == []
 
 
+async def test_hidden_stacks_leave_limit_to_others(store: OpenStore) -> None:
+    add(
+        store,
+        tables.stacks,
+        *(stack(number, tags='["x","secret"]') for number in range(2, 8)),
+        stack(8, parent_id="s7", parent_resource="m", root_id="s7", depth=1),
+        stack(9, name="stack-upper", tags='["Secret","secret,"]'),
+        stack(1),
+    )
+    address = store.seals.encrypt({"fixed_ips": [{"ip_address": "10.0.0.17"}]})
+    add(
+        store,
+        tables.resources,
+        *(resource(1, f"s{number}", attributes=address) for number in range(1, 9)),
+    )
+    hidden = {"hidden_tags": ("secret", "other")}
+    assert shown(await search(store, "stack-", limit=2, **hidden)) == [
+        ("stack-upper", None, "name"),
+        ("stack-1", None, "name"),
+    ]
+    assert shown(await search(store, "server-", limit=1, **hidden)) == [
+        ("stack-1", "server-1", "name")
+    ]
+    assert shown(await search(store, "10.0.0.17", limit=1, **hidden)) == [
+        ("stack-1", "server-1", "address")
+    ]
+
+
+async def test_addresses_in_properties_are_found(store: OpenStore) -> None:
+    add(store, tables.stacks, stack(1))
+    properties = store.seals.encrypt(
+        {"networks": [{"fixed_ip": "10.0.0.17"}], "user_data": "ping 10.0.0.99"}
+    )
+    add(store, tables.resources, resource(1, "s1", properties=properties))
+    assert shown(await search(store, "10.0.0.17")) == [("stack-1", "server-1", "address")]
+    assert await search(store, "10.0.0.99") == []
+
+
+async def test_tags_beyond_ascii_are_found_and_hidden(store: OpenStore) -> None:
+    add(store, tables.stacks, stack(1, tags='["größe"]'), stack(2))
+    assert shown(await search(store, "größe")) == [("stack-1", None, "tag")]
+    assert await search(store, "größe", hidden_tags=("größe",)) == []
+    for query, name in [
+        (StackQuery(tags=("größe",)), "stack-1"),
+        (StackQuery(not_tags_any=("größe",)), "stack-2"),
+    ]:
+        assert [each.name for each in await store.store.stacks("p", query)] == [name]
+
+
 async def test_nested_resource_has_its_path(store: OpenStore) -> None:
     add(
         store,
@@ -148,9 +198,10 @@ async def test_search_in_many_stacks_is_fast(store: OpenStore) -> None:
     if store._database.dialect.name != "sqlite":
         pytest.skip("the limit is that of SQLite")
     addresses = store.seals.encrypt({"addresses": {"net": [{"addr": "10.0.0.17"}]}})
+    properties = store.seals.encrypt({"networks": [{"fixed_ip": None}], "user_data": "x" * 500})
     add(store, tables.stacks, *(stack(number) for number in range(10_000)))
     rows = [
-        resource(n, f"s{number}", attributes=addresses, properties="x" * 500)
+        resource(n, f"s{number}", attributes=addresses, properties=properties)
         for number in range(10_000)
         for n in range(2)
     ]
@@ -159,7 +210,7 @@ async def test_search_in_many_stacks_is_fast(store: OpenStore) -> None:
         best = 10.0
         for _ in range(3):
             started = time.perf_counter()
-            await search(store, text)
+            await search(store, text, hidden_tags=("hidden",))
             best = min(best, time.perf_counter() - started)
         assert best < 0.5, f"{text}: {best} s"  # 0.1 s on a machine with nothing else to do
 

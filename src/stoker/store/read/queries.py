@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,6 +12,7 @@ import sqlalchemy as sa
 from stoker.engine.model.kinds import OperationKind
 from stoker.engine.model.records import Action, OperationStatus, Queued
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
+from stoker.kernel.json.text import dumps
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import RowsOf, found
 
@@ -101,7 +101,7 @@ def _tagged(select: sa.Select[Any], query: StackQuery) -> sa.Select[Any]:
 
     def has(tag: str) -> sa.ColumnElement[bool]:
         # The column has the tags as a JSON list, in which a tag is a quoted text.
-        return column.contains(json.dumps(tag), autoescape=True)
+        return column.contains(dumps(tag), autoescape=True)
 
     for tag in query.tags:
         select = select.where(has(tag))

@@ -1,13 +1,15 @@
 """Search of stacks and resources by a part of a text.
 
 One statement reads the stacks of the project by an index, another their resources; both end with
-the limit. Addresses of objects are in encrypted columns. Only a text that looks like a part of an
-address is compared with these, and only with those of the newest servers, ports and floating IPs.
+the limit, and leave out stacks with a hidden tag. Addresses of objects are in encrypted columns.
+Only a text that looks like a part of an address is compared with these, and only with those of the
+newest servers, ports and floating IPs. Each port and floating IP has its addresses among the
+attributes that its create records. Of a server, only those attributes are recorded that a template
+reads, so that most servers have only the addresses of their properties.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,6 +20,7 @@ from msgspec import Struct
 from stoker.engine.model.records import Action, Status
 from stoker.engine.model.storage.overview import Match, PastOperation, SearchQuery
 from stoker.kernel.addresses import StackAddress
+from stoker.kernel.json.text import dumps, loads
 from stoker.store.read.group_read import Reading
 from stoker.store.read.past_operations import past_operations
 from stoker.store.schema import tables
@@ -32,6 +35,7 @@ _ADDRESSED = (
     "OS::Nova::FloatingIP",
     "OS::Nova::Server",
 )
+_ADDRESS_PROPERTIES = ("fixed_ip", "fixed_ip_address", "floating_ip_address", "ip_address")
 _ADDRESS = re.compile(r"(?=.*[.:])[0-9a-fA-F.:]{3,45}")
 _stacks, _resources = tables.stacks.c, tables.resources.c
 _OF_STACK = (_stacks.name, _stacks.action, _stacks.status, _stacks.tags)
@@ -95,13 +99,13 @@ def _stack_select(query: SearchQuery) -> sa.Select[Any]:
     text = query.text
     matches = (
         _stacks.name.icontains(text, autoescape=True),
-        _stacks.tags.cast(sa.Text).icontains(json.dumps(text)[1:-1], autoescape=True),
+        _stacks.tags.cast(sa.Text).icontains(dumps(text)[1:-1], autoescape=True),
         (_stacks.action + "_" + _stacks.status).icontains(text, autoescape=True),
         _stacks.id == text,
     )
     return (
         sa.select(*_OF_STACK, _stacks.id.label("stack_id"))
-        .where(*_is_live(query), _stacks.parent_id.is_(None), sa.or_(*matches))
+        .where(*_is_shown(query), _stacks.parent_id.is_(None), sa.or_(*matches))
         .order_by(_stacks.created_at.desc(), _stacks.id)
         .limit(query.limit)
     )
@@ -122,27 +126,52 @@ def _of_project(query: SearchQuery, *columns: Any) -> sa.Select[Any]:
     return (
         sa.select(*columns)
         .join(tables.stacks, _stacks.id == _resources.stack_id)
-        .where(*_is_live(query), _resources.replaced_by.is_(None))
+        .where(*_is_shown(query), _resources.replaced_by.is_(None))
         .order_by(_stacks.created_at.desc(), _resources.stack_id, _resources.name)
     )
 
 
-def _is_live(query: SearchQuery) -> tuple[sa.ColumnElement[bool], ...]:
-    return _stacks.project_id == query.project_id, _stacks.deleted_at.is_(None)
+def _is_shown(query: SearchQuery) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return the conditions for live stacks of the project that are not in a hidden tree."""
+    conditions = (_stacks.project_id == query.project_id, _stacks.deleted_at.is_(None))
+    if not query.hidden_tags:
+        return conditions
+    root = tables.stacks.alias()
+    tags = root.c.tags.cast(sa.Text)
+    # The column has a JSON list, in which a tag is a quoted text. Unlike LIKE, replace() compares
+    # upper and lower case in both databases.
+    hidden = sa.or_(*(sa.func.replace(tags, dumps(tag), "") != tags for tag in query.hidden_tags))
+    roots = sa.select(root.c.id).where(root.c.project_id == query.project_id, hidden)
+    return *conditions, sa.func.coalesce(_stacks.root_id, _stacks.id).not_in(roots)
 
 
 def _addressed(
     connection: sa.Connection, query: SearchQuery, cipher: Cipher
 ) -> list[dict[str, Any]]:
-    """Return the resources whose recorded attributes or data have the address."""
-    select = _of_project(query, *_OF_RESOURCE, _resources.attributes, _resources.data)
+    """Return the resources whose recorded attributes, data or properties have the address."""
+    columns = (_resources.attributes, _resources.data, _resources.properties)
+    select = _of_project(query, *_OF_RESOURCE, *columns)
     select = select.where(_resources.type_name.in_(_ADDRESSED)).limit(DECRYPTED)
     found = []
     for row in connection.execute(select).mappings():
-        values = [cipher.decrypt(row[name]) for name in ("attributes", "data") if row[name]]
+        values = {column.key: cipher.decrypt(row[column]) for column in columns if row[column]}
+        values["properties"] = list(_addresses(values.get("properties")))
         if any(query.text.lower() in text.lower() for text in _texts(values)):
             found.append({**row, "field": "address"})
     return found
+
+
+def _addresses(properties: Any) -> Iterator[Any]:
+    """Yield the values of all properties with addresses, also nested ones."""
+    if isinstance(properties, Mapping):
+        for name, value in properties.items():
+            if name in _ADDRESS_PROPERTIES:
+                yield value
+            else:
+                yield from _addresses(value)
+    elif isinstance(properties, list | tuple):
+        for each in properties:
+            yield from _addresses(each)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -193,7 +222,7 @@ def _address(row: Row) -> StackAddress:
 
 
 def _tags(row: Row) -> list[str]:
-    return [str(tag) for tag in json.loads(row.get("tags") or "[]")]
+    return [str(tag) for tag in loads(row.get("tags") or "[]")]
 
 
 def _match(row: Row, query: SearchQuery, place: _Place) -> Match:

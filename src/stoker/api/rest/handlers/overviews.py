@@ -77,9 +77,10 @@ class OperationList(TypedDict):
 async def search(call: Call) -> Response:
     """Find stacks and resources of the project by a part of a text. Not part of Heat's API.
 
-    Stacks are listed first, newest first. Addresses are found in recorded attributes of the 2,000
-    newest servers, ports and floating IPs, not in the cloud. Deleted stacks are not found, nor
-    stacks with a hidden tag. Nothing matches an empty text.
+    Stacks are listed first, newest first. Addresses are found in the records of the 2,000 newest
+    servers, ports and floating IPs, not in the cloud. The record of a server has no addresses that
+    are neither properties nor read by its template. Deleted stacks are not found, nor stacks with a
+    hidden tag. Nothing matches an empty text.
     """
     text = (TEXT.read(call.query) or "").strip()
     if len(text) > _LONGEST_TEXT:
