@@ -144,3 +144,12 @@ def server(network: dict[str, str]) -> dict[str, object]:
 def found_with(service: Service, address: str) -> set[tuple[str, str]]:
     matches = service.get(f"/search?text={address}")["matches"]
     return {(each["resource_name"], each["matched"]) for each in matches}
+
+
+@pytest.mark.parametrize("kind", ["user", "project", "role", "domain"])
+def test_refused_list_of_choices_is_forbidden(service: Service, kind: str) -> None:
+    before = service.log().count("Traceback")
+    answer = service.request("GET", f"/constraint_choices/keystone.{kind}")
+    assert answer.status_code == 403, answer.text
+    assert "HTTP 403" in answer.json()["error"]["message"]
+    assert service.log().count("Traceback") == before

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from stoker.clouds.credentials import Credentials, Token, Trust, UserPassword
-from stoker.clouds.faults import describe, is_cloud_fault, is_not_found
+from stoker.clouds.faults import NOT_FOUND, describe, is_cloud_fault, status_of
 from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.inventory import inventory
 from stoker.clouds.objects.kinds import KINDS, finder_of
 from stoker.clouds.objects.lookups import Lookups
 from stoker.clouds.objects.quotas import quotas_for
 from stoker.clouds.sessions import Sessions
-from stoker.kernel.errors import NotFoundError, UnavailableError
+from stoker.kernel.errors import ForbiddenError, NotFoundError, RequestError, UnavailableError
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.inventory import ExistingObject, NamedObject
 from stoker.schema.properties import NameLookup
 from stoker.schema.quotas import Quota, QuotaKeys
+
+_ERRORS: Mapping[int, type[RequestError]] = {403: ForbiddenError, NOT_FOUND: NotFoundError}
 
 
 class HasCredentials(Protocol):
@@ -86,18 +89,21 @@ class CloudAccess:
 
     def inventory(self, stack: HasCredentials) -> Sequence[ExistingObject]:
         """Return the objects of the project that can be imported, those first that others need."""
-        return inventory(self.connection(stack), stack.project_id)
+        with _cloud_faults_as_errors():
+            return inventory(self.connection(stack), stack.project_id)
 
     def choices(self, stack: HasCredentials, constraint: str, most: int) -> Sequence[NamedObject]:
         """Return up to ``most`` objects that a custom constraint accepts, by name.
 
-        Raises NotFoundError for a constraint without a list.
+        Raises NotFoundError for a constraint without a list, ForbiddenError if the cloud refuses
+        the list to the user, and UnavailableError if it does not answer.
         """
         finder = finder_of(constraint)
         collection = KINDS.get((finder.service, finder.kind))
         if collection is None:
             raise NotFoundError(f"there is no list of objects for the constraint {constraint[:80]}")
-        found = collection.select(self.connection(stack))
+        with _cloud_faults_as_errors():
+            found = collection.select(self.connection(stack))
         named = [
             NamedObject(str(each[collection.id_field]), str(each.get(collection.name_field) or ""))
             for each in found
@@ -107,18 +113,28 @@ class CloudAccess:
     def console_log(self, stack: HasCredentials, server_id: str, lines: int) -> str:
         """Return the last lines of the console output of a server.
 
-        Raises NotFoundError for an unknown server, UnavailableError if the cloud does not answer.
+        Raises NotFoundError for an unknown server, ForbiddenError if the cloud refuses the log to
+        the user, and UnavailableError if it does not answer.
         """
         action = {"os-getConsoleOutput": {"length": lines}}
         path = f"/servers/{quote(server_id, '')}/action"
-        try:
+        with _cloud_faults_as_errors():
             answer = send(self.connection(stack).compute, "POST", path, json=action)
-        except Exception as fault:
-            if not is_cloud_fault(fault):
-                raise
-            kind = NotFoundError if is_not_found(fault) else UnavailableError
-            raise kind(describe(fault)) from fault
         return str(answer.get("output") or "")
+
+
+@contextmanager
+def _cloud_faults_as_errors() -> Iterator[None]:
+    """Raise a fault of a cloud as RequestError with the words of the service."""
+    try:
+        yield
+    except RequestError:
+        raise
+    except Exception as fault:
+        if not is_cloud_fault(fault):
+            raise
+        kind = _ERRORS.get(status_of(fault) or 0, UnavailableError)
+        raise kind(describe(fault)) from fault
 
 
 def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:

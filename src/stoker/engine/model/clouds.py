@@ -71,13 +71,15 @@ class Clouds(Protocol):
     def choices(self, stack: Stack, constraint: str, most: int) -> Sequence[NamedObject]:
         """Return up to ``most`` objects that a custom constraint accepts, by name.
 
-        Raises :class:`stoker.kernel.errors.NotFoundError` for a constraint without a list.
+        Raises NotFoundError for a constraint without a list, ForbiddenError if the cloud refuses
+        the list to the user, and UnavailableError if it does not answer.
         """
 
     def console_log(self, stack: Stack, server_id: str, lines: int) -> str:
         """Return the last lines of the console output of a server.
 
-        Raises NotFoundError for an unknown server, UnavailableError if the cloud does not answer.
+        Raises NotFoundError for an unknown server, ForbiddenError if the cloud refuses the log to
+        the user, and UnavailableError if it does not answer.
         """
 
 
