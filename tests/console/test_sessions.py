@@ -290,20 +290,82 @@ def test_session_survives_restart_of_service(
         service.stop()
 
 
-def test_failed_sign_ins_are_limited_by_address(
+def test_only_wrong_passwords_lock_address(
     tmp_path_factory: pytest.TempPathFactory, open_browser: OpenBrowser
 ) -> None:
     service = Service(tmp_path_factory.mktemp("limit") / "data")
     service.start()
     try:
         browser = open_browser(service)
-        body = {"token": "nonsense"}
-        codes = [browser.ask("POST", "/session", body).status_code for _ in range(25)]
-        assert codes[0] == 401
-        assert codes[-1] == 429
+        for body in ({"token": "nonsense"}, {"ticket": "nonsense"}):
+            codes = {browser.ask("POST", "/session", body).status_code for _ in range(25)}
+            assert codes == {401}
+        assert browser.ask("POST", "/tickets", X_Auth_Token="nonsense").status_code == 401
+        assert browser.sign_in().status_code == 200
+        wrong = {"user": "demo", "password": "wrong"}
+        codes = [browser.ask("POST", "/session", wrong) for _ in range(25)]
+        assert codes[0].status_code == 401
+        assert codes[-1].status_code == 429
+        assert codes[-1].headers["retry-after"] == "6"
         assert browser.sign_in().status_code == 429
+        credential = {"application_credential_id": "0" * 32, "secret": "x"}
+        assert browser.ask("POST", "/session", credential).status_code == 429
+        token, _ = service.authenticate()
+        assert browser.ask("POST", "/session", {"token": token}).status_code == 200
     finally:
         service.stop()
+
+
+def test_request_for_replaced_session_does_nothing(browser: Browser, service: Service) -> None:
+    first = browser.sign_in().json()
+    project_id = first["project"]["id"]
+    path = f"/api/v1/{project_id}/stacks"
+    assert browser.ask("GET", path, X_Stoker_Session=first["id"]).status_code == 200
+    second = browser.sign_in("stoker-admin").json()
+    assert second["id"] != first["id"]
+    body = {"stack_name": "of-other-tab", "template": {"heat_template_version": "2021-04-16"}}
+    for method, address, sent in [
+        ("GET", path, None),
+        ("POST", path, body),
+        ("POST", "/session", {"user": "demo", "password": "wrong"}),
+        ("POST", "/session/project", {"project_id": project_id}),
+        ("DELETE", "/session", None),
+    ]:
+        answer = browser.ask(method, address, sent, X_Stoker_Session=first["id"])
+        assert answer.status_code == 409, (method, address)
+        assert answer.json()["error"]["type"] == "SessionChanged"
+        assert "another tab" in answer.json()["error"]["message"]
+        assert answer.headers["x-stoker-session"] == "changed"
+        assert "set-cookie" not in answer.headers
+    assert browser.ask("GET", "/session", X_Stoker_Session=first["id"]).json() == second
+    assert not [
+        each
+        for each in service.get("/stacks")["stacks"]
+        if each["stack_name"] == body["stack_name"]
+    ]
+    foreign = browser.ask("GET", path, X_Stoker_Session=first["id"], Origin="http://evil.example")
+    assert foreign.status_code == 403
+
+
+def test_choice_of_project_changes_session_id(browser: Browser) -> None:
+    first = browser.sign_in().json()
+    answer = browser.ask(
+        "POST",
+        "/session/project",
+        {"project_id": first["project"]["id"]},
+        X_Stoker_Session=first["id"],
+    )
+    second = answer.json()
+    assert second["id"] != first["id"]
+    path = f"/api/v1/{first['project']['id']}/stacks"
+    assert browser.ask("GET", path, X_Stoker_Session=first["id"]).status_code == 409
+    assert browser.ask("GET", path, X_Stoker_Session=second["id"]).status_code == 200
+    assert browser.ask("GET", path).status_code == 200
+    copied = {"Cookie": f"stoker_console={second['id']}"}
+    browser.client.cookies.clear()
+    assert browser.ask("GET", path, **copied).status_code == 401
+    assert browser.ask("GET", path, X_Stoker_Session=second["id"]).status_code == 401
+    assert browser.sign_in().status_code == 200
 
 
 def test_line_break_in_cookie_is_no_second_header(service: Service) -> None:

@@ -17,7 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stoker.api.console import assets
-from stoker.api.console.documents import fault, refusal
+from stoker.api.console.documents import SESSION_ID, fault, refusal, session_changed
 from stoker.api.console.endpoints import Endpoints
 from stoker.api.console.origin import is_own_page, root_of
 from stoker.api.console.ports import Parts
@@ -88,6 +88,9 @@ class Console:
         if endpoint is None:
             allowed = ", ".join(endpoints)
             return refusal(405, f"Only {allowed} is possible here.", Allow=allowed)
+        changes_session = path.startswith("/session") and request.method != "GET"
+        if changes_session and _is_changed(request, self._sessions.of(request)):
+            return session_changed()
         return await endpoint(request)
 
     async def _call_api(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,11 +102,19 @@ class Console:
             await _foreign()(scope, receive, send)
         elif session is None:
             await refusal(401, "There is no session, or it has expired.")(scope, receive, send)
+        elif _is_changed(request, session):
+            await session_changed()(scope, receive, send)
         else:
             await self._rest(_below(scope, session), receive, send)
 
     def _is_own_page(self, request: Request) -> bool:
         return is_own_page(request, behind_proxy=self._behind_proxy)
+
+
+def _is_changed(request: Request, session: Session | None) -> bool:
+    """Return whether the request names another session than that of the cookie."""
+    named = request.headers.get(SESSION_ID)
+    return named is not None and session is not None and named != session.id
 
 
 def _foreign() -> Response:

@@ -6,9 +6,19 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-MOST = 20  # failures in a row
-REFILL_SECONDS = 6.0  # after which one more is allowed
 ADDRESSES = 4096
+
+
+class Limit(Struct, frozen=True):
+    """A number of failures in a row, and the seconds after which one more is allowed."""
+
+    most: int
+    refill_seconds: float
+
+
+GUESSES = Limit(20, 6.0)  # passwords, which an attacker may guess
+# Tokens and tickets, which cannot be guessed: the limit protects the identity service from load.
+PROOFS = Limit(600, 0.2)
 
 
 class _Bucket(Struct, frozen=True):
@@ -19,7 +29,8 @@ class _Bucket(Struct, frozen=True):
 class Attempts:
     """Counts failures in a table of bounded size; the address used longest ago is dropped first."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
         self._buckets: OrderedDict[str, _Bucket] = OrderedDict()
 
     def take(self, address: str, now: float) -> bool:
@@ -30,15 +41,16 @@ class Attempts:
         self._put(address, left - 1, now)
         return True
 
-    def succeeded(self, address: str, now: float) -> None:
-        """Do not count an attempt that succeeded."""
-        self._put(address, min(MOST, self._left(address, now) + 1), now)
+    def give_back(self, address: str, now: float) -> None:
+        """Do not count an attempt that succeeded, or whose credentials were not checked."""
+        self._put(address, min(self.limit.most, self._left(address, now) + 1), now)
 
     def _left(self, address: str, now: float) -> float:
         known = self._buckets.get(address)
         if known is None:
-            return MOST
-        return min(MOST, known.left + max(0.0, now - known.at) / REFILL_SECONDS)
+            return self.limit.most
+        refilled = max(0.0, now - known.at) / self.limit.refill_seconds
+        return min(self.limit.most, known.left + refilled)
 
     def _put(self, address: str, left: float, now: float) -> None:
         self._buckets[address] = _Bucket(left, now)

@@ -17,6 +17,7 @@ from stoker.engine.model.sign_ins import PersonView, ProjectChoice
 from stoker.kernel.diagnostics import type_of
 from stoker.kernel.errors import BAD_REQUEST, RequestError, ValidationError
 
+SESSION_ID = "X-Stoker-Session"
 NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -106,6 +107,7 @@ def session_document(
 ) -> dict[str, Any]:
     """Return the answer that describes a session. ``root`` is the URL of this service."""
     return {
+        "id": session.id,
         "user": {"id": person.id, "name": person.name},
         "project": {"id": person.project_id, "name": person.project_name},
         "roles": sorted(person.roles),
@@ -136,6 +138,16 @@ def _regions(person: PersonView, root: str) -> list[dict[str, Any]]:
 def refusal(status: int, message: str, **headers: str) -> Response:
     """Return an answer with a reason for people."""
     return JSONResponse({"error": {"message": message}}, status, {**NO_STORE, **headers})
+
+
+def session_changed() -> Response:
+    """Return the answer to a request of a page whose session was replaced in another one."""
+    message = (
+        "The session was changed in another tab or window. Nothing was done. Reload the page to"
+        " continue with the present user and project."
+    )
+    error = {"message": message, "type": "SessionChanged"}
+    return JSONResponse({"error": error}, 409, {**NO_STORE, SESSION_ID: "changed"})
 
 
 def fault(error: Exception) -> Response:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Mapping
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from stoker.api.console import documents
-from stoker.api.console.attempts import REFILL_SECONDS, Attempts
+from stoker.api.console.attempts import GUESSES, PROOFS, Attempts
 from stoker.api.console.documents import (
     CredentialSignIn,
     PasswordSignIn,
@@ -36,7 +37,7 @@ class Endpoints:
     def __init__(self, parts: Parts, sessions: Sessions) -> None:
         self._sign_ins, self._clock, self._settings = parts.sign_ins, parts.clock, parts.settings
         self._sessions = sessions
-        self._attempts = Attempts()
+        self._guesses, self._proofs = Attempts(GUESSES), Attempts(PROOFS)
         self._endpoints: Mapping[str, Mapping[str, Endpoint]] = {
             "/session": {"GET": self._show, "POST": self._sign_in, "DELETE": self._sign_out},
             "/session/project": {"POST": self._switch},
@@ -58,7 +59,9 @@ class Endpoints:
 
     async def _sign_in(self, request: Request) -> Response:
         body = documents.sign_in_of(await _body(request))
-        return await self._limited(request, lambda: self._signed_in(request, body))
+        is_guess = isinstance(body, PasswordSignIn | CredentialSignIn)
+        attempts = self._guesses if is_guess else self._proofs
+        return await self._limited(request, attempts, lambda: self._signed_in(request, body))
 
     async def _signed_in(self, request: Request, body: documents.SignIn) -> Response | None:
         signed = await self._token_for(body)
@@ -81,19 +84,27 @@ class Endpoints:
         return None if token is None else await self._sign_ins.by_token(token, None)
 
     async def _limited(
-        self, request: Request, attempt: Callable[[], Awaitable[Response | None]]
+        self,
+        request: Request,
+        attempts: Attempts,
+        attempt: Callable[[], Awaitable[Response | None]],
     ) -> Response:
         """Return the response of an attempt to prove an identity, which may fail a few times."""
         address = address_of(request, behind_proxy=self._settings.behind_proxy)
-        if not self._attempts.take(address, self._clock.now()):
-            wait = str(int(REFILL_SECONDS))
+        if not attempts.take(address, self._clock.now()):
+            wait = str(math.ceil(attempts.limit.refill_seconds))
             return refusal(
                 429, "Too many sign-ins from this address have failed.", **{"Retry-After": wait}
             )
-        response = await attempt()
+        try:
+            response = await attempt()
+        except Exception:
+            # The identity service did not respond, or accepted the credentials before the error.
+            attempts.give_back(address, self._clock.now())
+            raise
         if response is None:
             return _unauthorized("The identity service refuses these credentials.")
-        self._attempts.succeeded(address, self._clock.now())
+        attempts.give_back(address, self._clock.now())
         return response
 
     async def _switch(self, request: Request) -> Response:
@@ -112,7 +123,7 @@ class Endpoints:
         person = await self._sign_ins.describe(signed.token)
         if person is None:
             return None
-        session = Session(signed.token, signed.expires_at)
+        session = self._sessions.start(signed.token, signed.expires_at)
         response = self._described(request, person, session)
         self._sessions.set(response, request, session)
         return response
@@ -126,7 +137,7 @@ class Endpoints:
         return response
 
     async def _make_ticket(self, request: Request) -> Response:
-        return await self._limited(request, lambda: self._ticket(request))
+        return await self._limited(request, self._proofs, lambda: self._ticket(request))
 
     async def _ticket(self, request: Request) -> Response | None:
         token = request.headers.get("x-auth-token", "").strip()

@@ -37,18 +37,19 @@ def is_own_page(request: Request, *, behind_proxy: bool) -> bool:
     """Return whether a request has the mark of the page, and no sign of another site.
 
     Behind a proxy that ends TLS, the scheme is not compared: a page at the same host without TLS
-    cannot set the mark, since a browser asks this service first.
+    cannot set the mark, since a browser asks this service first. A host or an origin that cannot be
+    parsed is foreign.
     """
     if request.headers.get(MARK) != "1":
         return False
     if request.headers.get("sec-fetch-site", "same-origin") not in _OWN_SITE:
         return False
+    own = _host_in(root_of(request, behind_proxy=behind_proxy))
+    # The framework replaces a malformed host by the address of the socket.
+    if own is None or _host_in(f"http://{request.headers.get('host', '')}") is None:
+        return False
     origin = request.headers.get("origin")
-    if origin is None:
-        return True
-    own = urlsplit(root_of(request, behind_proxy=behind_proxy))
-    sent = urlsplit(origin)
-    return sent.scheme in ("http", "https") and sent.netloc.lower() == own.netloc.lower()
+    return origin is None or _host_in(origin) == own
 
 
 def address_of(request: Request, *, behind_proxy: bool) -> str:
@@ -56,6 +57,16 @@ def address_of(request: Request, *, behind_proxy: bool) -> str:
     forwarded = request.headers.get("x-forwarded-for", "") if behind_proxy else ""
     last = forwarded.rpartition(",")[2].strip()
     return last[:64] or (request.client.host if request.client else "")
+
+
+def _host_in(url: str) -> str | None:
+    """Return the host and port of a web address, or None if it is none."""
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return None
+    return parts.netloc.lower() if parts.scheme in ("http", "https") else None
 
 
 def _first(request: Request, header: str) -> str:

@@ -6,6 +6,7 @@ accepts them. A text that was sealed for one purpose is refused for the other.
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from typing import TypeVar
 
@@ -28,11 +29,22 @@ LONGEST = 3900  # characters of a cookie: browsers drop one with more than 4096 
 _SESSION, _TICKET = "console session", "console ticket"
 
 
+class _Content(Struct, frozen=True):
+    token: str
+    expires_at: float
+
+
 class Session(Struct, frozen=True):
-    """A signed-in user: a token, and its expiry in seconds since the epoch."""
+    """A signed-in user: a token, its expiry in seconds since the epoch, and the cookie's text."""
 
     token: str
     expires_at: float
+    cookie: str
+
+    @property
+    def id(self) -> str:
+        """An id for the page, which differs for each cookie. It gives no access."""
+        return hashlib.sha256(self.cookie.encode()).hexdigest()[:32]
 
 
 class _Ticket(Struct, frozen=True):
@@ -52,19 +64,23 @@ class Sessions:
         text = request.cookies.get(COOKIE, "")
         if not text or len(text) > LONGEST:
             return None
-        session = self._open(text, _SESSION, Session)
-        if session is None or session.expires_at <= self._clock.now():
+        found = self._open(text, _SESSION, _Content)
+        if found is None or found.expires_at <= self._clock.now():
             return None
-        return session
+        return Session(found.token, found.expires_at, text)
 
-    def set(self, response: Response, request: Request, session: Session) -> None:
-        """Set the cookie. Raise RequestError (400) for a token that does not fit into one."""
-        text = self._seal(session, _SESSION)
+    def start(self, token: str, expires_at: float) -> Session:
+        """Return a new session. Raise RequestError (400) for a token too long for a cookie."""
+        text = self._seal(_Content(token, expires_at), _SESSION)
         if len(text) > LONGEST:
             raise ValidationError(
                 "The token of the identity service is too long for a cookie.", BAD_REQUEST
             )
-        _cookie(response, request, text)
+        return Session(token, expires_at, text)
+
+    def set(self, response: Response, request: Request, session: Session) -> None:
+        """Set the cookie."""
+        _cookie(response, request, session.cookie)
 
     def clear(self, response: Response, request: Request) -> None:
         """Remove the cookie."""
