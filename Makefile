@@ -13,7 +13,7 @@ MINUTES ?= 60
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-soak test-openstack check format bench metrics simulate mutants conformance clean
+.PHONY: help setup run test test-long test-soak test-openstack check format bench metrics simulate mutants conformance docs clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +77,10 @@ mutants: $(READY)  ## make deliberate faults in copies of the tree: a test must 
 
 conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance
+
+docs: $(READY)  ## write the generated pages of docs/, and check all pages and links
+	@$(PYTHON) -m tools.reference
+	@$(PYTHON) -m pytest tests/project/test_documents.py tests/project/test_developer_pages.py
 
 clean:  ## remove the virtual environment and all caches
 	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache \

@@ -66,6 +66,16 @@ def test_expired_session_returns_to_same_page(user: User, stacks: Stacks) -> Non
     assert f"{path}/outputs" in user.page.url
 
 
+def test_expiry_keeps_entered_work(user: User) -> None:
+    user.enter("/stacks/new")
+    user.page.get_by_label("Name of the stack").fill("half-done")
+    user.page.context.clear_cookies()
+    user.page.get_by_role("button", name="Plan", exact=True).click()
+    expect(user.page.get_by_text("Your session has expired")).to_be_visible()
+    user.sign_in()
+    expect(user.page.get_by_label("Name of the stack")).to_have_value("half-done")
+
+
 def test_page_survives_restart_of_service(user: User, service: Service, stacks: Stacks) -> None:
     path = stacks.create("restarted", GROUP)
     user.enter(f"{path}/resources")
