@@ -25,7 +25,9 @@ export interface Emphasis {
 
 const TEXT_FROM = 0.45;
 const ARROWS_FROM = 0.04;
-const MOST_MOVING_ARROWS = 800;
+const MOST_MOVING_ARROWS = 200;
+/** More boxes than these are drawn without their types while the view moves. */
+const MOST_MOVING_BOXES = 100;
 /** Letters that fit into the widest box. */
 const MOST_LETTERS = 28;
 const CELL = 400;
@@ -138,12 +140,10 @@ export class GraphCanvas {
     const { boxes, arrows } = this.graph;
     const { ends } = this;
     for (let i = 0; i < arrows.length; i++) {
-      const [x1, y1, x2, y2] = [
-        ends[4 * i] ?? 0,
-        ends[4 * i + 1] ?? 0,
-        ends[4 * i + 2] ?? 0,
-        ends[4 * i + 3] ?? 0,
-      ];
+      const x1 = ends[4 * i] ?? 0;
+      const y1 = ends[4 * i + 1] ?? 0;
+      const x2 = ends[4 * i + 2] ?? 0;
+      const y2 = ends[4 * i + 3] ?? 0;
       if (y2 < area.top || y1 > area.bottom) continue;
       if ((x1 < area.left && x2 < area.left) || (x1 > area.right && x2 > area.right)) continue;
       const [a, b] = arrows[i] as [number, number];
@@ -167,9 +167,16 @@ export class GraphCanvas {
 
   private drawBoxes(paint: Paint, area: Area, emphasis: Emphasis): void {
     const { boxes } = this.graph;
-    for (let i = 0; i < boxes.length; i++) {
+    const shown: number[] = [];
+    for (let i = 0; i < boxes.length; i++) if (!boxes[i]?.isOpen && this.isIn(i, area)) shown.push(i);
+    const isPlain = emphasis.isMoving && shown.length > MOST_MOVING_BOXES;
+    for (const i of shown) {
       const box = boxes[i];
-      if (!box || box.isOpen || !this.isIn(i, area)) continue;
+      if (!box) continue;
+      if (isPlain) {
+        paint.plainBox(this.rectangle(i), box);
+        continue;
+      }
       paint.box(this.rectangle(i), box, {
         isSelected: box.key === emphasis.selected,
         isFaded: emphasis.related !== null && !emphasis.related.has(box.key),
@@ -315,6 +322,21 @@ class Paint {
       y + 34,
     );
     c.globalAlpha = 1;
+  }
+
+  /** A box that takes little time to draw. */
+  plainBox({ x, y, width, height }: Rectangle, box: Graph["boxes"][number]): void {
+    const c = this.context;
+    if (this.isReadable) {
+      c.fillStyle = this.color("--surface");
+      c.fillRect(x + 22, y, width - 22, height);
+    }
+    c.fillStyle = this.color(`--${box.look}`);
+    c.fillRect(x, y, this.isReadable ? 22 : width, height);
+    if (!this.isReadable) return;
+    c.fillStyle = this.color("--text");
+    c.font = "600 12px system-ui, sans-serif";
+    c.fillText(shortened(box.label, MOST_LETTERS), x + 29, y + 18);
   }
 
   outline({ x, y, width, height }: Rectangle): void {
