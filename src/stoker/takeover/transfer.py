@@ -111,7 +111,9 @@ class Transfer:
             yield [config_of(row) for row in rows if row["id"] not in known], ()
         for rows in self._pages("software_deployment"):
             stacks = self._stacks_of(rows)
-            yield (), [deployment_of(row, stacks.get(row["id"])) for row in rows]
+            found = [deployment_of(row, stacks.get(row["id"])) for row in rows]
+            changed = self._writer.newer_deployments(found)
+            yield (), [each for each in found if each.id not in changed]
 
     def _pages(self, table: str) -> Iterator[Sequence[Row]]:
         """Yield the rows of the selected projects, the oldest first: lists show them so."""

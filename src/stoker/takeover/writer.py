@@ -85,6 +85,21 @@ class Writer:
             self._database, lambda connection: set(connection.execute(select).scalars())
         )
 
+    def newer_deployments(self, deployments: Sequence[Deployment]) -> set[str]:
+        """Return the ids of those that were changed here, or are the same as in an earlier pass."""
+        times = {each.id: each.updated_at or 0.0 for each in deployments}
+        table = tables.software_deployments
+        select = sa.select(table.c.id, table.c.updated_at).where(table.c.id.in_(times))
+
+        def newer(connection: sa.Connection) -> set[str]:
+            return {
+                row.id
+                for row in connection.execute(select)
+                if (row.updated_at or 0.0) >= times[row.id]
+            }
+
+        return in_transaction(self._database, newer)
+
     def _write(
         self,
         connection: sa.Connection,

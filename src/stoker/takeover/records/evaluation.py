@@ -21,7 +21,7 @@ from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
 
-_MOST_KEPT = 200  # evaluations that later stacks with an equal template reuse
+_MOST_KEPT = 20_000  # resources of evaluations that later stacks with an equal template reuse
 _DEEPEST = 100
 
 
@@ -45,11 +45,13 @@ class Evaluator:
         self._service_environment = service_environment
         self._helpers = helpers
         self._alike: dict[str, _Known] = {}  # by the text of the template
+        self._kept = 0  # resources of these
 
     def evaluation(self, stack: Stack, stack_input: Input) -> Evaluation | None:
         """Return the evaluation; None for a template that cannot be read."""
-        # Many stacks have an equal template. It is parsed and analysed once.
-        key = dumps([stack_input.template, stack_input.text, stack_input.template_file])
+        # Many stacks of a project have an equal template. It is parsed and analysed once.
+        own = [stack.project_id, stack_input.text, stack_input.template_file]
+        key = dumps([stack_input.template, *own])
         known = self._alike.get(key)
         try:
             if known is None:
@@ -80,10 +82,15 @@ class Evaluator:
         earlier = None if known is None else known.evaluation
         evaluation = Evaluation(documents.template, inputs, self.types, earlier)
         if known is None:
-            self._alike[key] = _Known(documents.template, evaluation)
-            if len(self._alike) > _MOST_KEPT:
-                self._alike.pop(next(iter(self._alike)))
+            self._keep(key, _Known(documents.template, evaluation))
         return evaluation
+
+    def _keep(self, key: str, known: _Known) -> None:
+        self._alike[key] = known
+        self._kept += len(known.template.resources)
+        while self._kept > _MOST_KEPT and len(self._alike) > 1:
+            oldest = self._alike.pop(next(iter(self._alike)))
+            self._kept -= len(oldest.template.resources)
 
 
 def definition_of(evaluation: Evaluation | None, name: str) -> Definition | None:

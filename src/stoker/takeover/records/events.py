@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker.engine.model.records import Action, Event, Status
+from stoker.engine.model.records import Event
+from stoker.takeover.errors import UnreadableValueError
 from stoker.takeover.heat.database import Row
 from stoker.takeover.heat.decryption import Decryption
 from stoker.takeover.heat.documents import document_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.resources import values_of
+from stoker.takeover.records.states import action_of, status_of
 
 _STACK = "OS::Heat::Stack"
 
@@ -24,8 +26,8 @@ def event_of(
         id=row["uuid"],
         stack_id=row["stack_id"],
         time=time_of(row["created_at"]) or 0.0,
-        action=Action(row["resource_action"]),
-        status=Status(row["resource_status"]),
+        action=action_of(row["resource_action"], f"event {row['uuid']}"),
+        status=status_of(row["resource_status"], f"event {row['uuid']}"),
         reason=row["resource_status_reason"] or "",
         resource_name=row["resource_name"] or "",
         resource_type=row["resource_type"] or _STACK,
@@ -43,5 +45,8 @@ def _properties(row: Row, batch: HeatBatch, decryption: Decryption) -> Mapping[s
     old = row["resource_properties"]
     if old is None:
         return {}
-    known = document_of(old, f"{place}, column resource_properties")
+    try:
+        known = document_of(old, place)
+    except UnreadableValueError:
+        return {}  # an object of Python in a column that newer releases do not write
     return known if isinstance(known, Mapping) else {}

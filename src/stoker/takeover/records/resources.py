@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.execution.calls.build import physical_name
-from stoker.engine.model.records import Action, Resource, Stack, Status, StoredSignal
+from stoker.engine.model.records import Resource, Stack, StoredSignal
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
@@ -19,12 +19,12 @@ from stoker.takeover.heat.documents import document_of, map_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.evaluation import definition_of
 from stoker.takeover.records.identifiers import derived_id, token_of
+from stoker.takeover.records.states import ended_state
 from stoker.takeover.records.type_data import HeatResource, TypeData, translate
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.type_resolver import TemplateType
 
-INTERRUPTED = "interrupted by the take-over"
 _NAME_LIMIT = 255
 _CHAIN = "OS::Heat::ResourceChain"
 
@@ -102,7 +102,7 @@ class ResourceRows:
         kept: TypeData,
     ) -> Resource:
         created = time_of(row["created_at"]) or self._stack.created_at
-        action, status, reason = _state(row)
+        action, status, reason = ended_state(row, f"resource {row['uuid']}")
         attributes = dict(self._values(row["attr_data_id"], "attributes"))
         return Resource(
             id=row["uuid"],
@@ -194,13 +194,6 @@ def _checked(
         return properties, ()
     checked = check_properties(properties, type_.properties)
     return (properties, checked.errors) if checked.errors else (checked.values, ())
-
-
-def _state(row: Row) -> tuple[Action, Status, str]:
-    action, status = Action(row["action"]), Status(row["status"])
-    if status is Status.IN_PROGRESS:
-        return action, Status.FAILED, INTERRUPTED
-    return action, status, row["status_reason"] or ""
 
 
 def _implementation(row: Row, evaluation: Evaluation | None, definition: Definition | None) -> str:

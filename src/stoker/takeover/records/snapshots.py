@@ -11,7 +11,7 @@ from stoker.takeover.heat.database import Row
 from stoker.takeover.heat.documents import map_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.identifiers import derived_id, token_of
-from stoker.takeover.records.resources import INTERRUPTED
+from stoker.takeover.records.states import INTERRUPTED, status_of
 from stoker.takeover.records.type_data import HeatResource, translate
 
 SnapshotRecord = Input | Snapshot | SnapshotPart
@@ -58,7 +58,7 @@ def _records(
         environment={**current.environment, **(document.get("environment") or {})},
         files=document.get("files") or current.files,
     )
-    status = Status(row["status"])
+    status = status_of(row["status"], f"snapshot {row['id']}")
     ended = status is not Status.IN_PROGRESS
     yield Snapshot(
         id=row["id"],

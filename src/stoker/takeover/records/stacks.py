@@ -13,7 +13,7 @@ from stoker.takeover.heat.documents import time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.credentials import credentials_of
 from stoker.takeover.records.inputs import input_id_of
-from stoker.takeover.records.resources import INTERRUPTED
+from stoker.takeover.records.states import ended_state
 from stoker.template.evaluate.evaluation import Evaluation
 
 _CHANGES = (Action.CREATE, Action.UPDATE, Action.ROLLBACK, Action.RESTORE, Action.ADOPT)
@@ -22,10 +22,7 @@ _CHANGES = (Action.CREATE, Action.UPDATE, Action.ROLLBACK, Action.RESTORE, Actio
 def stack_of(row: Row, batch: HeatBatch, decryption: Decryption) -> Stack:
     """Return a stack, without its place in a tree. An operation in progress has failed."""
     creds = batch.credentials.get(row["user_creds_id"])
-    action, status = Action(row["action"]), Status(row["status"])
-    reason = row["status_reason"] or ""
-    if status is Status.IN_PROGRESS:
-        status, reason = Status.FAILED, INTERRUPTED
+    action, status, reason = ended_state(row, f"stack {row['id']}")
     input_id = input_id_of(row["id"], row["raw_template_id"])
     return Stack(
         id=row["id"],
