@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def tree_builder(options: ConfigOpts, helpers: Helpers) -> TreeBuilder:
     """Return a builder with the keys, types and environment of a configuration."""
+    domain = options.stack_user_domain_id
     keys = [options.auth_encryption_key, *(options.previous_auth_encryption_key or ())]
     evaluator = Evaluator(
         WithDeclared(Registry(plugin_directories=tuple(options.plugin_dirs))),
@@ -26,7 +27,7 @@ def tree_builder(options: ConfigOpts, helpers: Helpers) -> TreeBuilder:
         options.region_name_for_services,
         helpers,
     )
-    return TreeBuilder(Decryption(*filter(None, keys)), evaluator, cfn_url_of(options))
+    return TreeBuilder(Decryption(*filter(None, keys)), evaluator, cfn_url_of(options), domain)
 
 
 def cfn_url_of(options: ConfigOpts) -> str | None:

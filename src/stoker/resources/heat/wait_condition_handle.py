@@ -178,7 +178,7 @@ def _with_token(call: Call, signalling: SignalCredentials) -> Made:
 def _with_credentials(call: Call, signalling: SignalCredentials) -> Made:
     signal = {key: call.data[key] for key in _CREDENTIALS if key in call.data}
     signal["region_name"] = call.stack.region
-    signal["endpoint"] = signalling.signal_url(call)
+    signal["alarm_url"] = signalling.signal_url(call)
     return call.data, {**_no_signal(), "signal": json.dumps(signal)}
 
 

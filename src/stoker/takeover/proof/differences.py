@@ -8,6 +8,7 @@ Tested by tests/takeover/test_differences.py.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,8 +27,9 @@ NAMED: Mapping[str, str] = {
     ),
     "attributes": (
         "Heat 27 shows the object of a resource as its service does; Stoker shows the declared"
-        " attributes, and the object as the attribute show. Attributes of groups are null in Heat"
-        " unless the request names them. Attributes that both show are equal."
+        " attributes, and the object as the attribute show; some of them are documented as text."
+        " Attributes of groups are null in Heat unless the request names them. Attributes that both"
+        " show are equal."
     ),
     "cooldown": (
         "Heat keeps the cooldown of scaling groups and policies in their metadata; Stoker keeps it"
@@ -36,6 +38,10 @@ NAMED: Mapping[str, str] = {
     "snapshot-credentials": (
         "Heat shows users, keys and signed URLs in the resource_data of snapshots; Stoker keeps"
         " them, and does not show them."
+    ),
+    "registry": (
+        "Heat lists the files of nested templates in the registry of the root stack's environment,"
+        " and passes them on; Stoker lists them in each stack that uses them."
     ),
     "chain": (
         "Heat orders the members of a concurrent resource chain, and shows that in required_by;"
@@ -146,11 +152,20 @@ def _rule(path: Path, heat: Any, ours: Any) -> str | None:
         return "additions"
     if "attributes" in path[:-1] and (_is_nothing(heat) or _is_nothing(ours)):
         return "attributes"
+    if "attributes" in path[:-1] and isinstance(ours, str) and _text(heat) == ours:
+        return "attributes"
+    if "resource_registry" in path[:-1] and heat is _ABSENT and last == ours:
+        return "registry"
     if "metadata" in path[:-1] and last in _COOLDOWN and ours is _ABSENT:
         return "cooldown"
     if "resource_data" in path[:-1] and last in _CREDENTIALS and ours is _ABSENT:
         return "snapshot-credentials"
     return None
+
+
+def _text(value: Any) -> str:
+    """Return a value as attributes of old types show it."""
+    return json.dumps(value) if isinstance(value, dict | list) else str(value)
 
 
 def _is_nothing(value: Any) -> bool:

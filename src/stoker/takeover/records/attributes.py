@@ -40,7 +40,17 @@ _FROM_DATA = frozenset(
     }
 )
 # Types whose reference is the physical id in Heat, and an ARN of the nested stack here.
-_REFERRED_BY_ID = frozenset({"OS::Heat::AutoScalingGroup"})
+_REFERRED_BY_ID = frozenset(
+    {
+        "OS::Heat::AutoScalingGroup",
+        "OS::Heat::ResourceChain",
+        "OS::Heat::ResourceGroup",
+        "OS::Heat::SoftwareDeploymentGroup",
+        "OS::Heat::SoftwareDeployments",
+        "OS::Heat::StructuredDeploymentGroup",
+        "OS::Heat::StructuredDeployments",
+    }
+)
 _KEYS, _USERS = "AWS::IAM::AccessKey", "AWS::IAM::User"
 
 
@@ -84,7 +94,9 @@ class LocalAttributes:
         # A template shows its outputs only.
         nesting = None if isinstance(type_, TemplateType) else type_
         shown = shown_by(outputs, current, reference_of, nesting)
-        shown = {**row.attributes, **shown}
+        # Outputs that only the cloud knows have no value here; Heat has stored those in use.
+        known = {name: value for name, value in shown.items() if value is not None}
+        shown = {**shown, **row.attributes, **known}
         if row.implementation in _REFERRED_BY_ID:
             row = replace(row, origin={**row.origin, "reference": child.id})
         return with_shown(row, shown, child.address.arn)

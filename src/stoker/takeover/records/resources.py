@@ -17,6 +17,7 @@ from stoker.takeover.heat.database import Row
 from stoker.takeover.heat.decryption import Decryption
 from stoker.takeover.heat.documents import document_of, map_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
+from stoker.takeover.records.attribute_paths import whole_attributes
 from stoker.takeover.records.evaluation import definition_of
 from stoker.takeover.records.identifiers import derived_id, token_of
 from stoker.takeover.records.states import ended_state
@@ -47,12 +48,14 @@ class ResourceRows:
         stack: Stack,
         decryption: Decryption,
         evaluations: Mapping[int, Evaluation | None],
+        user_facts: Mapping[str, Any],
     ) -> None:
-        """``evaluations`` are by the id of the template."""
+        """``evaluations`` are by the id of the template, ``user_facts`` those of stack users."""
         self._batch = batch
         self._stack = stack
         self._decryption = decryption
         self._evaluations = evaluations
+        self._user_facts = user_facts
         self._rows = batch.resources.get(stack.id, ())
         self._uuids = {row["id"]: row["uuid"] for row in self._rows}
         self._names = {row["id"]: row["name"] for row in self._rows}
@@ -82,12 +85,15 @@ class ResourceRows:
             data=self._data(row, place),
             metadata=map_of(row["rsrc_metadata"], f"{place}, column rsrc_metadata"),
             user_project_id=self._stack.user_project_id,
+            user_facts=self._user_facts,
             members=tuple(members or ()),
         )
         implementation = _implementation(row, evaluation, definition)
         kept = translate(implementation, heat)
         is_nested = members is not None
         record = self._record(row, definition, evaluation, implementation, applied, kept)
+        shown = whole_attributes(self._values(row["attr_data_id"], f"{place}, attributes"), type_)
+        record = replace(record, attributes={**shown, **kept.attributes})
         if is_nested:
             record = _with_nested(record, row["nova_instance"])
         return CarriedResource(record, self._signals(row, kept), remarks, type_)
@@ -103,7 +109,6 @@ class ResourceRows:
     ) -> Resource:
         created = time_of(row["created_at"]) or self._stack.created_at
         action, status, reason = ended_state(row, f"resource {row['uuid']}")
-        attributes = dict(self._values(row["attr_data_id"], "attributes"))
         return Resource(
             id=row["uuid"],
             stack_id=self._stack.id,
@@ -119,7 +124,6 @@ class ResourceRows:
             physical_id=row["nova_instance"] or None,
             properties=applied,
             metadata=kept.metadata,
-            attributes={**attributes, **kept.attributes},
             data=kept.data,
             requires=tuple(sorted(filter(None, map(self._uuids.get, self._required(row))))),
             dependencies=self._dependencies(row, definition),

@@ -67,6 +67,13 @@ def described(stack: Stack, evaluation: Evaluation) -> Stack:
     return replace(stack, description=description_of(evaluation))
 
 
+def user_facts(row: Row, batch: HeatBatch, domain_id: str | None) -> dict[str, Any]:
+    """Return the facts about a stack's users that Heat does not store with them."""
+    creds = batch.credentials.get(row["user_creds_id"])
+    facts = {"auth_url": None if creds is None else creds["auth_url"], "domain_id": domain_id}
+    return {name: value for name, value in facts.items() if value}
+
+
 def _good_input(row: Row, action: Action, status: Status, input_id: str) -> str | None:
     """Return the input that a stack has last reached completely; None if there was none."""
     if status is Status.COMPLETE or action not in _CHANGES:

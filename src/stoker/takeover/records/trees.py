@@ -32,7 +32,7 @@ from stoker.takeover.records.inputs import input_of
 from stoker.takeover.records.remarks import Remark
 from stoker.takeover.records.resources import ResourceRows, in_group, names_by_age
 from stoker.takeover.records.snapshots import snapshot_records
-from stoker.takeover.records.stacks import described, nested_in, stack_of
+from stoker.takeover.records.stacks import described, nested_in, stack_of, user_facts
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -62,15 +62,22 @@ class TreeBuilder:
     """Builds the records of trees."""
 
     def __init__(
-        self, decryption: Decryption, evaluator: Evaluator, cfn_url: str | None = None
+        self,
+        decryption: Decryption,
+        evaluator: Evaluator,
+        cfn_url: str | None = None,
+        user_domain: str | None = None,
     ) -> None:
+        """``cfn_url`` is the root of Heat's CloudFormation API, ``user_domain`` the id of the
+        domain of stack users.
+        """
         self._decryption = decryption
         self._evaluator = evaluator
-        self._cfn_url = cfn_url
+        self._addresses = cfn_url, user_domain
 
     def carried(self, batch: HeatBatch, tree: HeatTree) -> CarriedTree:
         """Return the records of a tree. Raise UnreadableValueError."""
-        return _TreeWork(self._decryption, self._evaluator, self._cfn_url, batch, tree).carried()
+        return _TreeWork(self._decryption, self._evaluator, self._addresses, batch, tree).carried()
 
 
 class _TreeWork:
@@ -78,13 +85,13 @@ class _TreeWork:
         self,
         decryption: Decryption,
         evaluator: Evaluator,
-        cfn_url: str | None,
+        addresses: tuple[str | None, str | None],
         batch: HeatBatch,
         tree: HeatTree,
     ) -> None:
         self._decryption = decryption
         self._evaluator = evaluator
-        self._cfn_url = cfn_url
+        self._cfn_url, self._user_domain = addresses
         self._batch = batch
         self._tree = tree
         # Names of the resources of each stack.
@@ -143,7 +150,8 @@ class _TreeWork:
         else:
             stack = described(stack, evaluation)
         self._built[stack.id] = _Built(stack, inputs, current, evaluation, evaluations)
-        resources = ResourceRows(self._batch, stack, self._decryption, evaluations)
+        facts = user_facts(row, self._batch, self._user_domain)
+        resources = ResourceRows(self._batch, stack, self._decryption, evaluations, facts)
         carried = resources.all(self._members)
         self._resources[stack.id] = [in_group(each.row, holder) for each in carried]
         for each in carried:

@@ -28,6 +28,8 @@ class HeatResource(Struct, frozen=True):
     data: Mapping[str, Any]
     metadata: Mapping[str, Any]
     user_project_id: str | None
+    # Facts about all stack users that Heat does not store with them: ``auth_url``, ``domain_id``.
+    user_facts: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[str, ...] = ()  # names of the resources of its nested stack, oldest first
 
 
@@ -82,6 +84,8 @@ def _heat_handle(resource: HeatResource, common: TypeData) -> TypeData:
     queue = next((value for key, value in data.items() if key.endswith("queue_id")), None)
     if queue is not None:
         data = {**data, "queue_id": queue}
+    if "user_id" in data:
+        data = {**resource.user_facts, **data}
     return _with_signals(replace(common, data=data))
 
 
