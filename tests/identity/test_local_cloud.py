@@ -39,7 +39,9 @@ SERVICES = (
     ForeignService("orchestration", "http://stoker:8004/v1/%(project_id)s"),
     ForeignService("cloudformation", "http://stoker:8000/v1"),
 )
-STACK: Any = SimpleNamespace(id="11111111-1111-1111-1111-111111111111", root_id=None)
+STACK: Any = SimpleNamespace(
+    id="11111111-1111-1111-1111-111111111111", root_id=None, user_project_id=None
+)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from stoker.schema.resource_type import Call, StackFacts
 
 from .fake_keystone import NOW, FakeKeystone, VirtualClock, settings
 
-STACK: Any = SimpleNamespace(id="stack-id", root_id=None)
+STACK: Any = SimpleNamespace(id="stack-id", root_id=None, user_project_id=None)
 RESOURCE_ID = "22222222-2222-2222-2222-222222222222"
 CALL = Call(
     stack=StackFacts("stack-id", "mystack", "p1"),
@@ -89,13 +89,24 @@ def test_nested_stacks_share_the_project_of_their_root(
     assert not fake.objects["projects"]
 
 
+@on_a_thread
+def test_project_of_another_name_is_deleted_by_id(users: StackUsers, fake: FakeKeystone) -> None:
+    """Heat names the projects of stack users in its own way."""
+    made = users.of(STACK).create_user(CALL)
+    taken: Any = SimpleNamespace(
+        id="taken-id", root_id=None, user_project_id=str(made["project_id"])
+    )
+    users.close(taken)
+    assert not fake.objects["projects"]
+
+
 async def test_project_made_by_other_process_is_deleted(
     fake: FakeKeystone, clock: VirtualClock
 ) -> None:
     keystone = Keystone(settings(region="R"), clock, fake.transport())
     keystone.open()
     one, other = (StackUsers(keystone, alone=False) for _ in range(2))
-    before: Any = SimpleNamespace(id="before-id", root_id=None)
+    before: Any = SimpleNamespace(id="before-id", root_id=None, user_project_id=None)
     await asyncio.to_thread(one.close, before)
     await asyncio.to_thread(other.of(STACK).create_user, CALL)
     await asyncio.to_thread(one.close, STACK)

@@ -28,6 +28,7 @@ from stoker.store.sql.transactions import in_transaction
 from stoker.store.write.record_writer import STATEMENTS, write_records
 from stoker.takeover.errors import TakeoverError
 from stoker.takeover.records.credentials import trust_of
+from stoker.takeover.records.stacks import DRIVEN
 from stoker.takeover.records.trees import CarriedTree
 
 _AT_ONCE = 400  # ids in one statement
@@ -151,7 +152,7 @@ def changed_roots(connection: sa.Connection, root_ids: Sequence[str]) -> set[str
         some = root_ids[begin : begin + _AT_ONCE]
         of_roots = sa.or_(stacks.root_id.in_(some), stacks.id.in_(some))
         moved = sa.or_(
-            stacks.fencing_token > 0, sa.exists().where(operations.stack_id == stacks.id)
+            stacks.fencing_token > DRIVEN, sa.exists().where(operations.stack_id == stacks.id)
         )
         changed |= set(connection.execute(sa.select(root).where(of_roots, moved)).scalars())
         signalled = (

@@ -50,8 +50,8 @@ class StackUsers:
     def close(self, stack: Stack) -> None:
         """Delete the project of a tree of stacks, after its root stack is gone. Blocks."""
         if stack.root_id in (None, stack.id):
-            keystone = self._domain.keystone
-            keystone.wait_for(self._domain.remove_project(stack.id))
+            removed = self._domain.remove_project(stack.id, stack.user_project_id)
+            self._domain.keystone.wait_for(removed)
 
 
 class StackDomain:

@@ -18,6 +18,7 @@ from stoker.template.document import Template
 from stoker.template.environment.environment import EMPTY, Environment, parse_environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.evaluate.type_resolver import TemplateType
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade
 
@@ -101,3 +102,13 @@ def definition_of(evaluation: Evaluation | None, name: str) -> Definition | None
     if definition is None:
         return None
     return replace(definition, dependencies=evaluation.dependencies[name])
+
+
+def implementation_of(
+    name: str, evaluation: Evaluation | None, definition: Definition | None
+) -> str:
+    """Return the name of the type that manages the object of a resource; empty if unknown."""
+    if definition is not None:
+        type_ = definition.type
+        return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
+    return "" if evaluation is None else evaluation.type_names.get(name, "")

@@ -11,7 +11,7 @@ from stoker.takeover.heat.database import Row
 from stoker.takeover.heat.decryption import Decryption
 from stoker.takeover.heat.documents import document_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
-from stoker.takeover.records.resources import values_of
+from stoker.takeover.records.properties import values_of
 from stoker.takeover.records.states import action_of, status_of
 
 _STACK = "OS::Heat::Stack"

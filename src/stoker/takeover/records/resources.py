@@ -9,22 +9,20 @@ from msgspec import Struct
 
 from stoker.engine.execution.calls.build import physical_name
 from stoker.engine.model.records import Resource, Stack, StoredSignal
-from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
-from stoker.schema.values import check_properties
 from stoker.takeover.heat.database import Row
 from stoker.takeover.heat.decryption import Decryption
 from stoker.takeover.heat.documents import document_of, map_of, time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.attribute_paths import whole_attributes
-from stoker.takeover.records.evaluation import definition_of
+from stoker.takeover.records.evaluation import definition_of, implementation_of
 from stoker.takeover.records.identifiers import derived_id, token_of
+from stoker.takeover.records.properties import checked_properties, values_of
 from stoker.takeover.records.states import ended_state
 from stoker.takeover.records.type_data import HeatResource, TypeData, translate
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.type_resolver import TemplateType
 
 _NAME_LIMIT = 255
 _CHAIN = "OS::Heat::ResourceChain"
@@ -73,7 +71,7 @@ class ResourceRows:
             remarks.append("its type is not known here, so that it can only be shown and deleted")
         place = f"stack {self._stack.id}, resource {row['name']}"
         properties = self._properties(row, place)
-        applied, faults = _checked(properties, type_)
+        applied, faults = checked_properties(properties, type_)
         remarks += [f"property {each.path}: {each.message}" for each in faults]
         heat = HeatResource(
             name=row["name"],
@@ -88,7 +86,7 @@ class ResourceRows:
             user_facts=self._user_facts,
             members=tuple(members or ()),
         )
-        implementation = _implementation(row, evaluation, definition)
+        implementation = implementation_of(row["name"], evaluation, definition)
         kept = translate(implementation, heat)
         is_nested = members is not None
         record = self._record(row, definition, evaluation, implementation, applied, kept)
@@ -179,32 +177,6 @@ class ResourceRows:
             )
             for details in kept.signals
         ]
-
-
-def values_of(row: Row, decryption: Decryption, place: str) -> Mapping[str, Any]:
-    """Return the values in a row of ``resource_properties_data``."""
-    where = f"{place}, resource_properties_data {row['id']}"
-    found = map_of(row["data"], where)
-    if not row["encrypted"]:
-        return found
-    return {name: decryption.pair(value, where) for name, value in found.items()}
-
-
-def _checked(
-    properties: Mapping[str, Any], type_: ResourceType | None
-) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
-    """Return the properties as Stoker stores them, with defaults; as they are if refused."""
-    if type_ is None:
-        return properties, ()
-    checked = check_properties(properties, type_.properties)
-    return (properties, checked.errors) if checked.errors else (checked.values, ())
-
-
-def _implementation(row: Row, evaluation: Evaluation | None, definition: Definition | None) -> str:
-    if definition is not None:
-        type_ = definition.type
-        return type_.implementation if isinstance(type_, TemplateType) else type_.type_name
-    return "" if evaluation is None else evaluation.type_names.get(row["name"], "")
 
 
 def _type_name(

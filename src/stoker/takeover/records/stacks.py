@@ -16,6 +16,8 @@ from stoker.takeover.records.inputs import input_id_of
 from stoker.takeover.records.states import ended_state
 from stoker.template.evaluate.evaluation import Evaluation
 
+# The fencing token of a stack that was driven once: an engine then reads its resources.
+DRIVEN = 1
 _CHANGES = (Action.CREATE, Action.UPDATE, Action.ROLLBACK, Action.RESTORE, Action.ADOPT)
 
 
@@ -36,6 +38,7 @@ def stack_of(row: Row, batch: HeatBatch, decryption: Decryption) -> Stack:
         good_input_id=_good_input(row, action, status, input_id),
         updated_at=time_of(row["updated_at"]),
         deleted_at=time_of(row["deleted_at"]),
+        fencing_token=DRIVEN,
         user_id="" if creds is None else creds["trustor_user_id"] or "",
         user_name=row["username"] or "",
         credentials=credentials_of(creds, row["tenant"], decryption),
