@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from tests.console.conftest import MARK
 from tests.console.page.conftest import ASSETS, NewUser, Stacks, User
@@ -204,3 +204,39 @@ def test_assets_are_small() -> None:
     files = [file for file in ASSETS.rglob("*") if file.suffix in (".js", ".css", ".html", ".svg")]
     assert len(files) > 3
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) < MOST_BYTES
+
+
+def test_other_tab_cannot_move_this_one(user: User, service: Service, stacks: Stacks) -> None:
+    user.enter("/stacks/new")
+    page = user.page
+    page.get_by_label("Name of the stack").fill("wrong-project")
+    other = User(service, page.context.new_page())
+    other.open()
+    other.page.get_by_role("button", name="demo").click()
+    other.page.get_by_role("button", name="Sign out").click()
+    other.sign_in("stoker-admin")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_text("The session was changed in another tab")).to_be_visible()
+    expect(page.get_by_role("button", name="admin")).to_be_visible()
+    assert stacks.service.request("GET", "/stacks/wrong-project").status_code == 404
+
+
+def test_link_asks_before_it_replaces_session(new_user: NewUser, service: Service) -> None:
+    token, _ = service.authenticate("stoker-admin")
+    made = httpx.post(
+        f"{service.url}/console/tickets", headers={"X-Auth-Token": token, **MARK}
+    ).json()
+    user = new_user()
+    user.enter()
+    questions: list[str] = []
+
+    def refuse(dialog: Dialog) -> None:
+        questions.append(dialog.message)
+        dialog.dismiss()
+
+    user.page.on("dialog", refuse)
+    user.page.goto("about:blank")
+    user.page.goto(made["url"])
+    expect(user.page.get_by_role("button", name="demo")).to_be_visible()
+    assert len(questions) == 1
+    assert "demo" in questions[0]
