@@ -18,6 +18,13 @@ def run(estate: Estate, *arguments: str) -> Result:
     return CliRunner().invoke(main, ["takeover", *common, *arguments])
 
 
+def test_subcommands_accept_the_place_after_their_name(estate: Estate) -> None:
+    run(estate, "--from", estate.url)
+    place = ["--config-file", str(estate.configuration), "--data-dir", str(estate.data_dir)]
+    found = CliRunner().invoke(main, ["takeover", "status", *place, "--json"])
+    assert len(json.loads(found.stdout)) == 8
+
+
 def test_command_copies_and_continues(estate: Estate) -> None:
     first = run(estate, "--from", estate.url)
     assert first.exit_code == 0, first.output

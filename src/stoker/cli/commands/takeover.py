@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from stoker.cli.takeover import (
     takeover_of,
     transfer_data,
 )
+from stoker.config.files import ConfigFiles
 from stoker.takeover.heat.trees import Selection
 from stoker.takeover.proof.check import Scope
 from stoker.takeover.proof.page import page_of
@@ -92,10 +95,31 @@ def command(
         print_transfer(done)
 
 
+def _with_place(subcommand: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of the place; they may also precede the subcommand."""
+
+    @wraps(subcommand)
+    def with_place(
+        config: ConfigFiles, data_dir: Path, database: str | None, **others: Any
+    ) -> None:
+        context = click.get_current_context()
+        above: Place = context.obj
+        named = context.get_parameter_source("data_dir") is not ParameterSource.DEFAULT
+        place = Place(
+            config or above.config,
+            data_dir if named else above.data_dir,
+            database or above.database,
+            named or above.is_data_dir_named,
+        )
+        subcommand(place, **others)
+
+    return options.data_dir(options.config_files(options.database(with_place)))
+
+
 @command.command("status")
 @_projects
 @options.as_json
-@click.pass_obj
+@_with_place
 @telling_refusals
 def status(place: Place, projects: tuple[str, ...], as_json: bool) -> None:
     """List the stacks that were taken over, and those that have changed here since.
@@ -129,7 +153,7 @@ def status(place: Place, projects: tuple[str, ...], as_json: bool) -> None:
     "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write the report as a page."
 )
 @options.as_json
-@click.pass_obj
+@_with_place
 @telling_refusals
 def check(
     place: Place,
