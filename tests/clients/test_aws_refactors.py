@@ -52,15 +52,18 @@ def remove(api: Any, *names: str) -> None:
 
 
 def test_boto3_refactors_stacks(api: Any) -> None:
-    before = make(api, "front", body(Web=network("web"), Db=network("db")))
-    make(api, "back", body(Queue=network("queue")))
+    before = make(api, "shop-front", body(Web=network("web"), Db=network("db")))
+    make(api, "shop-back", body(Queue=network("queue")))
     definitions = [
-        {"StackName": "front", "TemplateBody": body(Web=network("web"))},
-        {"StackName": "back", "TemplateBody": body(Queue=network("queue"), Data=network("db"))},
+        {"StackName": "shop-front", "TemplateBody": body(Web=network("web"))},
+        {
+            "StackName": "shop-back",
+            "TemplateBody": body(Queue=network("queue"), Data=network("db")),
+        },
     ]
     mapping = {
-        "Source": {"StackName": "front", "LogicalResourceId": "Db"},
-        "Destination": {"StackName": "back", "LogicalResourceId": "Data"},
+        "Source": {"StackName": "shop-front", "LogicalResourceId": "Db"},
+        "Destination": {"StackName": "shop-back", "LogicalResourceId": "Data"},
     }
     made = api.create_stack_refactor(
         Description="split", StackDefinitions=definitions, ResourceMappings=[mapping]
@@ -74,22 +77,22 @@ def test_boto3_refactors_stacks(api: Any) -> None:
         "MOVE", "RESOURCE", "MANUAL"
     )  # fmt: skip
     assert (action["ResourceMapping"], action["PhysicalResourceId"]) == (mapping, before["Db"])
-    assert "Db" in objects(api, "front")
+    assert "Db" in objects(api, "shop-front")
 
     api.execute_stack_refactor(StackRefactorId=made)
     api.get_waiter("stack_refactor_execute_complete").wait(StackRefactorId=made, WaiterConfig=FAST)
-    assert objects(api, "front") == {"Web": before["Web"]}
-    assert objects(api, "back")["Data"] == before["Db"]
+    assert objects(api, "shop-front") == {"Web": before["Web"]}
+    assert objects(api, "shop-back")["Data"] == before["Db"]
     statuses = [
         api.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"]
-        for name in ("front", "back")
+        for name in ("shop-front", "shop-back")
     ]
     assert statuses == ["UPDATE_COMPLETE", "UPDATE_COMPLETE"]
     listed = api.list_stack_refactors(ExecutionStatusFilter=["EXECUTE_COMPLETE"])
     assert made in [each["StackRefactorId"] for each in listed["StackRefactorSummaries"]]
     with pytest.raises(ClientError, match="cannot be executed in its current execution status"):
         api.execute_stack_refactor(StackRefactorId=made)
-    remove(api, "front", "back")
+    remove(api, "shop-front", "shop-back")
 
 
 def test_boto3_refactor_detects_moves_and_creates_stacks(api: Any) -> None:
