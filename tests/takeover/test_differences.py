@@ -45,6 +45,8 @@ def resource(name: str, **fields: Any) -> dict[str, Any]:
         ),
         ({"events": [{"id": 1}, {"id": 2}]}, {"events": [{"id": 2}, {"id": 1}]}, [None]),
         ({"resources": [resource("a")]}, {"resources": []}, [None]),
+        ({"physical_resource_id": "75"}, {"physical_resource_id": "a:b"}, ["link-id"]),
+        ({"physical_resource_id": "75"}, {"physical_resource_id": "76"}, [None]),
     ],
 )
 def test_difference_has_its_rule(heat: Any, ours: Any, rules: list[str | None]) -> None:

@@ -43,6 +43,10 @@ NAMED: Mapping[str, str] = {
         "Heat lists the files of nested templates in the registry of the root stack's environment,"
         " and passes them on; Stoker lists them in each stack that uses them."
     ),
+    "link-id": (
+        "The id of a floating IP association is a number of Heat's database; here it names the two"
+        " objects."
+    ),
     "chain": (
         "Heat orders the members of a concurrent resource chain, and shows that in required_by;"
         " Stoker does not order them."
@@ -120,7 +124,7 @@ def _lists(heat: list[Any], ours: list[Any], path: Path) -> Iterator[Difference]
         ordered = path[-1] in ("stacks", "events")
         yield Difference(path, list(theirs), list(own), None if ordered else "order")
     for identity in dict.fromkeys([*theirs, *own]):
-        here = (*path, *map(str, identity))
+        here = (*path, str(identity[0]))
         yield from _compared(theirs.get(identity, _ABSENT), own.get(identity, _ABSENT), here)
 
 
@@ -138,7 +142,8 @@ def _key_of(heat: Sequence[Any], ours: Sequence[Any]) -> str | None:
 
 def _identity(entry: Mapping[str, Any], key: str) -> tuple[Any, ...]:
     """Return the identity of an entry: resources of nested stacks share their names."""
-    return (entry[key], entry.get("physical_resource_id"), entry.get("parent_resource"))
+    links = entry.get("links") or [{}]
+    return entry[key], links[0].get("href")
 
 
 def _by_key(entries: Sequence[Any], key: str) -> dict[tuple[Any, ...], Any]:
@@ -156,6 +161,8 @@ def _rule(path: Path, heat: Any, ours: Any) -> str | None:
         return "attributes"
     if "resource_registry" in path[:-1] and heat is _ABSENT and last == ours:
         return "registry"
+    if last == "physical_resource_id" and str(heat).isdigit() and ":" in str(ours):
+        return "link-id"
     if "metadata" in path[:-1] and last in _COOLDOWN and ours is _ABSENT:
         return "cooldown"
     if "resource_data" in path[:-1] and last in _CREDENTIALS and ours is _ABSENT:

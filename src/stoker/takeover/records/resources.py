@@ -119,7 +119,7 @@ class ResourceRows:
             action=action,
             status=status,
             reason=reason,
-            physical_id=row["nova_instance"] or None,
+            physical_id=kept.physical_id or row["nova_instance"] or None,
             properties=applied,
             metadata=kept.metadata,
             data=kept.data,

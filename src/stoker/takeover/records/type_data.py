@@ -40,6 +40,7 @@ class TypeData(Struct, frozen=True):
     metadata: Mapping[str, Any] = field(default_factory=dict)
     signals: tuple[Mapping[str, Any], ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    physical_id: str | None = None  # where it differs from that of Heat
 
 
 Translation = Callable[[HeatResource, TypeData], TypeData]
@@ -152,6 +153,14 @@ def _access_key(resource: HeatResource, common: TypeData) -> TypeData:
     return replace(common, data=data, attributes=attributes)
 
 
+def _association(resource: HeatResource, common: TypeData) -> TypeData:
+    """Translate a link, whose id in Heat is a number of its own database."""
+    ends = [resource.properties.get(name) for name in ("floatingip_id", "port_id")]
+    if resource.physical_id is None or not all(ends):
+        return common
+    return replace(common, physical_id=":".join(map(str, ends)))
+
+
 def cooldown_starts(resource: HeatResource) -> list[float]:
     """Return when a group or policy last scaled.
 
@@ -214,4 +223,5 @@ _TRANSLATIONS: Mapping[str, Translation] = {
     "AWS::AutoScaling::ScalingPolicy": _scaling_policy,
     "OS::Heat::ResourceGroup": _resource_group,
     "AWS::IAM::AccessKey": _access_key,
+    "OS::Neutron::FloatingIPAssociation": _association,
 }
