@@ -200,7 +200,7 @@ def with_requested(select: sa.Select[Any]) -> sa.Select[Any]:
         sa.select(operations.c.action)
         .where(
             operations.c.stack_id == tables.stacks.c.id,
-            operations.c.status == "WAITING",
+            operations.c.status == OperationStatus.WAITING,
             operations.c.action != "SIGNAL",
         )
         .order_by(operations.c.number.desc())

@@ -161,7 +161,7 @@ class Scope(Struct, frozen=True):
             raise FunctionError([TOO_DEEP]) from None
 
     def _members(self, members: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-        """Yield the values of the remaining members of a list or map, by index or key."""
+        """Return the values of the remaining members of a list or map, by index or key."""
         values = {}
         found: list[Diagnostic] = []
         for key, item in members:
