@@ -207,21 +207,6 @@ def test_assets_are_small() -> None:
     assert sum(len(gzip.compress(file.read_bytes())) for file in files) < MOST_BYTES
 
 
-def test_other_tab_cannot_move_this_one(user: User, service: Service, stacks: Stacks) -> None:
-    user.enter("/stacks/new")
-    page = user.page
-    page.get_by_label("Name of the stack").fill("wrong-project")
-    other = User(service, page.context.new_page())
-    other.open()
-    other.page.get_by_role("button", name="demo").click()
-    other.page.get_by_role("button", name="Sign out").click()
-    other.sign_in("stoker-admin")
-    page.get_by_role("button", name="Plan", exact=True).click()
-    expect(page.get_by_text("The session was changed in another tab")).to_be_visible()
-    expect(page.get_by_role("button", name="admin")).to_be_visible()
-    assert stacks.service.request("GET", "/stacks/wrong-project").status_code == 404
-
-
 def test_link_asks_before_it_replaces_session(new_user: NewUser, service: Service) -> None:
     token, _ = service.authenticate("stoker-admin")
     made = httpx.post(
