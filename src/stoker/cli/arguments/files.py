@@ -25,10 +25,15 @@ from stoker.cli.console.failures import InputError
 from stoker.cli.console.findings import DocumentError, Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
 from stoker.kernel.diagnostics import Path as DataPath
+from stoker.template.describe.references import (
+    TEMPLATE_SUFFIXES,
+    ReferenceKind,
+    find_references,
+)
 from stoker.template.source.source import Source, read
 from stoker.template.versions import VERSION_KEYS
 
-TEMPLATES = (".yaml", ".yml", ".json", ".template")
+TEMPLATES = TEMPLATE_SUFFIXES
 
 
 class Bundle(Struct, frozen=True):
@@ -142,7 +147,7 @@ class _Gathering:
 
     def references(self, source: Source, key: str | None, directory: str, shown: str) -> None:
         """Add the files of a template with this ``key``."""
-        for name, where in _references(source.data, ()):
+        for name, where in _files_in(source.data):
             known_as = name if key is None or _is_absolute(name) else _relative(key, name)
             place = _beside(directory, name)
             if not self._misses_local(directory, place, name, source, where, shown):
@@ -200,21 +205,11 @@ def _source(text: str, origin: str) -> Source:
         raise DocumentError(found, {origin: text}) from None
 
 
-def _references(data: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
+def _files_in(data: Any) -> Iterator[tuple[str, DataPath]]:
     """Yield the names of files in a template: in ``get_file``, and template types."""
-    if isinstance(data, Mapping):
-        for key, value in data.items():
-            here = (*path, key)
-            is_type = key in ("type", "Type") and isinstance(value, str)
-            if (key == "get_file" and isinstance(value, str)) or (
-                is_type and value.endswith(TEMPLATES)
-            ):
-                yield value, here
-            else:
-                yield from _references(value, here)
-    elif isinstance(data, list):
-        for index, value in enumerate(data):
-            yield from _references(value, (*path, index))
+    for reference in find_references(data):
+        if reference.kind is ReferenceKind.FILE:
+            yield reference.name, reference.path
 
 
 def _registered(registry: Any, path: DataPath) -> Iterator[tuple[str, DataPath]]:
