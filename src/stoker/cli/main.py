@@ -41,6 +41,7 @@ COMMANDS: Mapping[str, str] = {
     "exec": "Run a command in a server of the local cloud.",
     "destroy": "Delete a stack and everything in it.",
     "validate": "Check templates offline.",
+    "fmt": "Format templates and environments.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

@@ -1,0 +1,1 @@
+"""Formats templates and environments."""
