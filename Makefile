@@ -13,10 +13,10 @@ MINUTES ?= 60
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-soak test-openstack check format bench metrics simulate mutants conformance docs clean
+.PHONY: help setup run test test-long test-packages test-soak test-openstack packages check format bench metrics simulate mutants conformance docs clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## the virtual environment in .venv, the page of the console, and a hook for commits
 	@tools/hooks/install
@@ -48,6 +48,12 @@ test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases 
 	@$(PYTHON) -m tests.simulation --engines 3 --seeds 500
 	@$(PYTHON) -m tests.simulation --sweep all
 	@$(PYTHON) -m tests.conformance
+
+packages: $(READY)  ## build wheels and source distributions in dist/
+	@$(PYTHON) -m tools.packages
+
+test-packages: $(READY)  ## install the packages with pipx, uv and every Python of this machine
+	@$(PYTHON) -m pytest tests/packages
 
 test-soak: $(READY)  ## MINUTES=60: mixed load while engines and APIs are killed; nothing may be left
 	@$(PYTHON) -m tests.soak --minutes $(MINUTES)

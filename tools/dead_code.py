@@ -30,6 +30,7 @@ USED_BY_LIBRARIES: Mapping[str, str] = {
     "fetch_job": "procrastinate's worker calls it",
     "format_commands": "click.Group calls it",
     "get_command": "click.Group calls it",
+    "heat_manage": "of the table project.scripts in pyproject.toml",
     "is_disconnect": "of SQLAlchemy's context of an error",
     "isolation_level": "of the sqlite3 connection",
     "job_manager": "of procrastinate's App",

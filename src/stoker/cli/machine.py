@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from stoker.cli.local.local_cloud import floating_range
+from stoker.kernel.extras import install_command, is_installed
 
 _PROBE_SECONDS = 30
 _MEBIBYTE = 1024 * 1024
@@ -57,13 +58,17 @@ def examine(
 
 def _cloud() -> Iterator[Check]:
     """Yield the checks of the local cloud itself: namespaces, links, filters and mounts."""
+    if not is_installed("local"):
+        remedy = f"{install_command('local')} adds it"
+        yield Check("local cloud", False, True, "stoker[local] is not installed", remedy)
+        return
     command = [sys.executable, "-m", "localcloud", "doctor"]
     try:
         done = subprocess.run(  # noqa: S603 - our own command
             command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        yield Check("local cloud", False, True, str(error), "install the package stoker-localcloud")
+        yield Check("local cloud", False, True, str(error))
         return
     lines = done.stdout.splitlines()
     sentences = [line.strip() for line in lines if line.startswith("     ")]

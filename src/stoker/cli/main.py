@@ -7,6 +7,7 @@ commands, and the other way round.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import click
 
 from stoker.cli.console.failures import CommandError
+from stoker.cli.extras import explained
 
 # Commands in the order of the help, with their summaries. Each has a module in ``commands``.
 COMMANDS: Mapping[str, str] = {
@@ -68,7 +70,11 @@ class _Commands(click.Group):
         """Return the command ``command`` of the module with this name."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"stoker.cli.commands.{_MODULES.get(cmd_name, cmd_name)}")
+        name = f"stoker.cli.commands.{_MODULES.get(cmd_name, cmd_name)}"
+        try:
+            module = importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            raise explained(error, f"stoker {cmd_name}") from None
         command: click.Command = module.command
         return command
 
@@ -86,11 +92,16 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Errors of the operating system become a message without a traceback."""
+        """Run the command.
+
+        Errors of the operating system and missing extras become messages without a traceback.
+        """
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
             raise  # The reader of the output has closed it.
+        except ModuleNotFoundError as error:
+            raise explained(error, f"stoker {ctx.invoked_subcommand}") from None
         except OSError as error:
             place = f"{error.filename}: " if error.filename else ""
             raise CommandError(f"{place}{error.strerror or error}") from None
@@ -116,3 +127,16 @@ def main() -> None:
     See stoker COMMAND --help for each command. The OpenStack clients work too: "stoker status"
     shows how to point them at the service.
     """
+
+
+def heat_manage() -> None:
+    """Run the command ``heat-manage``."""
+    try:
+        module = importlib.import_module("stoker.cli.heat_manage")
+    except ModuleNotFoundError as error:
+        failure = explained(error, "heat-manage")
+        if not isinstance(failure, CommandError):
+            raise
+        failure.show()
+        sys.exit(failure.exit_code)
+    module.main()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+
+from stoker.kernel.extras import install_command, is_installed
 
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
@@ -42,10 +43,10 @@ class MessageBusError(ValueError):
 
 def require_library() -> None:
     """Raise MessageBusError unless oslo.messaging is installed."""
-    if importlib.util.find_spec("oslo_messaging") is None:
+    if not is_installed("notifications"):
         raise MessageBusError(
             "[oslo_messaging_notifications] driver needs the package oslo.messaging, which is not"
-            ' installed: pip install "stoker[notifications]"'
+            f" installed; {install_command('notifications')} adds it"
         )
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stoker import __version__
+from stoker.kernel.extras import install_command
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs import tracing
 
@@ -103,7 +104,7 @@ def traced(options: Any) -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise ValueError(
             f"[opentelemetry] endpoint needs the Python module {error.name}, which is not"
-            " installed: pip install 'stoker[otel]'"
+            f" installed; {install_command('otel')} adds it"
         ) from None
     tracing.install(traces)
     try:

@@ -11,6 +11,7 @@ import httpx
 
 from stoker.cli.arguments.locations import STDIN, Location
 from stoker.cli.console.failures import InputError
+from stoker.cli.examples import installed_example
 from stoker.template.source.source import MAX_BYTES
 
 _SILENCE_SECONDS = 30.0  # without a byte from the server
@@ -43,7 +44,9 @@ def read_file(path: Path) -> str:
             raise InputError(f"{path} is larger than {MAX_BYTES} bytes")
         return content.decode()
     except FileNotFoundError:
-        raise InputError(f'there is no file "{path}"') from None
+        example = installed_example(path)
+        hint = f"; the example is installed as {example}" if example else ""
+        raise InputError(f'there is no file "{path}"{hint}') from None
     except OSError as error:
         raise InputError(f'"{path}" cannot be read: {error.strerror}') from None
     except UnicodeDecodeError as error:

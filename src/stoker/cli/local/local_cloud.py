@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from stoker.cli.console.failures import CommandError
+from stoker.cli.extras import require
 
 DEFAULT_PORT = 35357
 START_SECONDS = 60.0
@@ -43,6 +44,7 @@ class LocalCloud:
         ``without_isolation`` permits user data to run on this machine if servers cannot be
         isolated. ``log`` is a descriptor for its messages, by default that of this process.
         """
+        require("local", "the local cloud")
         self._data_dir = data_dir
         command = [sys.executable, "-m", "localcloud", "serve", "--data-dir", str(data_dir)]
         command += ["--listen-fd", str(listener.fileno()), "--parent", str(os.getpid())]

@@ -15,6 +15,7 @@ from stoker.cli.client.client import Client
 from stoker.cli.client.credentials import in_data_dir
 from stoker.cli.client.target import Target
 from stoker.cli.console.failures import CommandError
+from stoker.cli.extras import require
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
@@ -54,6 +55,7 @@ def _is_ready(data_dir: Path) -> bool:
 
 def start_detached(target: Target) -> Running:
     """Start a service that outlives this process. Raise :class:`CommandError` if it fails."""
+    require("local", "a service on this machine")
     make_data_dir(target.data_dir)
     log = target.data_dir / _LOG
     command = [sys.executable, "-m", "stoker", "serve", "--data-dir", str(target.data_dir)]

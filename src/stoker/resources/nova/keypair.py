@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cryptography.hazmat.primitives import serialization
-from cryptography.hazmat.primitives.asymmetric import rsa
-
 from stoker.clouds.faults import CloudError, describe, is_conflict
 from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import KEYPAIRS
+from stoker.kernel.lazy import LazyModule
 from stoker.resources.base import declare
 from stoker.schema.constraints import Length
 from stoker.schema.properties import Attribute, Finder, Type
 from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome, Wait
 from stoker.schema.support import since
+
+# Only the service creates keys, and only it has this library.
+rsa = LazyModule("cryptography.hazmat.primitives.asymmetric.rsa")
+serialization = LazyModule("cryptography.hazmat.primitives.serialization")
 
 _KEY_SIZE = 2048
 # Key of the data: public key of a pair that was deleted for its replacement.

@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from stoker.kernel.extras import install_command
 from stoker.kernel.lazy import LazyModule
 from stoker.store.schema import jobs, tables
 from stoker.store.sql import database_file, postgresql
@@ -72,8 +73,8 @@ def engine_for(url: sa.URL) -> sa.Engine:
         engine = sa.create_engine(url, **(_options(url) if is_file else postgresql.options(url)))
     except ModuleNotFoundError as error:
         raise UnusableDatabaseError(
-            f"[database] connection needs the Python module {error.name}, which is not installed:"
-            ' install stoker with its extra "postgresql"'
+            f"[database] connection needs the Python module {error.name}, which is not installed;"
+            f" {install_command('postgresql')} adds it"
         ) from None
     if is_file:
         sa.event.listen(engine, "connect", _tune_sqlite)

@@ -15,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 
+from stoker.kernel.extras import install_command
 from stoker.takeover.errors import TakeoverError
 from stoker.takeover.heat.schema import HeatSchema, schema_of
 
@@ -121,7 +122,7 @@ def _engine(url: str) -> sa.Engine:
     except ModuleNotFoundError as missing:
         extra = _EXTRAS.get(backend, "takeover")
         raise TakeoverError(
-            f"the driver {missing.name} is not installed: pip install 'stoker[{extra}]'"
+            f"the driver {missing.name} is not installed; {install_command(extra)} adds it"
         ) from None
 
 
