@@ -5,6 +5,7 @@ commands and options, on imports and express, and the table in docs/reference/lo
 from __future__ import annotations
 
 import inspect
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -238,6 +239,8 @@ PAGES = {
 
 
 if __name__ == "__main__":
-    (ROOT / type_pages.FOLDER).mkdir(exist_ok=True)
+    shutil.rmtree(ROOT / type_pages.FOLDER, ignore_errors=True)
     for name, page in PAGES.items():
-        (ROOT / name).write_text(page(), encoding="utf-8")
+        text = page()
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(text, encoding="utf-8")

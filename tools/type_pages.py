@@ -1,4 +1,4 @@
-"""The pages of docs/reference/resource-types: every type with its declared properties."""
+"""The pages of docs/reference/resource-types: a page for each type and each service."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from stoker.schema.constraints import (
     Modulo,
     Range,
 )
-from stoker.schema.properties import Property, Type
-from stoker.schema.resource_type import Adopts, ResourceType
+from stoker.schema.properties import Interruption, Property, Type
+from stoker.schema.resource_type import Adopts, ResourceType, why_not_importable
 from stoker.schema.support import Support, SupportStatus
 from tools.type_examples import example
 
@@ -38,13 +38,19 @@ _MOST_VALUES = 12
 
 
 def pages() -> dict[str, Any]:
-    """Each page and what makes its text: an overview, and one for each service."""
+    """Each page and what makes its text: an overview, one for each service, one for each type."""
     names = sorted({*built_in(), *declarations()}, key=lambda name: (_service(name), name))
     services = {key: [*group] for key, group in groupby(names, _service)}
     found: dict[str, Any] = {f"{FOLDER}/README.md": partial(_overview, services)}
     for service, types in services.items():
-        found[f"{FOLDER}/{_file(service)}"] = partial(_page, service, types)
+        found[f"{FOLDER}/{_folder(service)}/README.md"] = partial(_service_page, service, types)
+        found |= {f"{FOLDER}/{path_of(name)}": partial(_page, name) for name in types}
     return found
+
+
+def path_of(name: str) -> str:
+    """Return the path of a type's page, below the folder of all pages."""
+    return f"{_folder(_service(name))}/{_leaf(name)}"
 
 
 def way(type_: Any) -> str:
@@ -70,8 +76,12 @@ def _service(name: str) -> str:
     return name.rpartition("::")[0]
 
 
-def _file(service: str) -> str:
-    return f"{service.lower().replace('::', '-')}.md"
+def _folder(service: str) -> str:
+    return service.lower().replace("::", "-")
+
+
+def _leaf(name: str) -> str:
+    return f"{name.rpartition('::')[2].lower()}.md"
 
 
 def _type(name: str) -> ResourceType:
@@ -94,13 +104,12 @@ def _overview(services: Mapping[str, list[str]]) -> str:
         "| type | | service | tried on |",
         "|---|---|---|---|",
     ]
-    for service, names in services.items():
+    for names in services.values():
         for name in names:
             type_ = _type(name)
             needs = ", ".join(filter(None, (type_.service, type_.extension)))
-            anchor = name.lower().replace(":", "")
             notes = "; ".join(_status(type_))
-            link = f"[`{name}`]({_file(service)}#{anchor})"
+            link = f"[`{name}`]({path_of(name)})"
             lines.append(f"| {link} | {notes} | {needs} | {_tried().get(name, '')} |")
     lines += [
         "",
@@ -142,50 +151,148 @@ def _status(type_: ResourceType) -> Iterator[str]:
         yield type_.support.status.lower()
 
 
-def _page(service: str, names: list[str]) -> str:
-    lines = [f"# {service}", "", f"{_WRITTEN} [All types](README.md)"]
+def _service_page(service: str, names: list[str]) -> str:
+    lines = [
+        f"# {service}",
+        "",
+        f"{_WRITTEN} [All types](../README.md)",
+        "",
+        "| type | |",
+        "|---|---|",
+    ]
     for name in names:
-        lines += ["", f"## {name}", "", *_described(_type(name))]
+        type_ = _type(name)
+        summary = " ".join([type_.description, *(f"({note})" for note in _status(type_))])
+        lines.append(f"| [`{name}`]({_leaf(name)}) | {_cell(summary)} |")
     return "\n".join([*lines, ""])
 
 
-def _described(type_: ResourceType) -> Iterator[str]:
+def _page(name: str) -> str:
+    type_ = _type(name)
+    service = _service(name)
+    lines = [
+        f"# {name}",
+        "",
+        f"{_WRITTEN} [Types of {service}](README.md), [all types](../README.md)",
+    ]
+    for part in (_purpose, _example, _properties, _attributes, _updates, _recognition):
+        lines += part(type_)
+    return "\n".join([*lines, ""])
+
+
+def _purpose(type_: ResourceType) -> Iterator[str]:
     if type_.description:
-        yield type_.description
-        yield ""
+        yield from ("", type_.description)
     facts = [*_status(type_)]
     if type_.support.version and type_.support.status is Support.SUPPORTED:
         facts.append(f"since Heat {type_.support.version}")
     if type_.service:
         extension = f", extension `{type_.extension}`" if type_.extension else ""
         facts.append(f"service `{type_.service}`{extension}")
-    if isinstance(type_, Adopts):
-        facts.append(f"recognition of a [lost create](../lost-creates.md): {way(type_)}")
+    if tried := _tried().get(type_.type_name):
+        facts.append(f"tried on {tried}")
     if facts:
-        yield " ".join(f"{fact[0].upper()}{fact[1:]}." for fact in facts)
-        yield ""
+        yield from ("", " ".join(f"{fact[0].upper()}{fact[1:]}." for fact in facts))
+
+
+def _example(type_: ResourceType) -> Iterator[str]:
+    yield from ("", "## Example", "", "```yaml", *example(type_).splitlines(), "```")
+
+
+def _properties(type_: ResourceType) -> Iterator[str]:
+    yield from ("", "## Properties", "")
     rows = [*_rows(type_.properties, "")]
-    if rows:
-        yield from ("| property | type | | meaning |", "|---|---|---|---|", *rows)
+    titles = ("| property | type | | on update | meaning |", "|---|---|---|---|---|")
+    yield from (*titles, *rows) if rows else ["The type has no properties."]
+
+
+def _attributes(type_: ResourceType) -> Iterator[str]:
+    yield from ("", "## Attributes", "")
+    rows = []
+    for name, declared in sorted(type_.attributes.items()):
+        if declared.support.status is not Support.HIDDEN:
+            kind = declared.type.value if declared.type else ""
+            words = [declared.description, *(f"({age})" for age in _age(declared.support))]
+            if declared.of_members:
+                words.append("The name of an attribute of the members follows.")
+            rows.append(f"| `{name}` | {kind} | {_cell(' '.join(filter(None, words)))} |")
+    yield from (
+        ("| attribute | type | meaning |", "|---|---|---|", *rows)
+        if rows
+        else ["The type has no attributes."]
+    )
+
+
+def _updates(type_: ResourceType) -> Iterator[str]:
+    yield from ("", "## Updates", "")
+    if not type_.properties:
+        yield "There is nothing to change."
+        return
+    replacing = [
+        f"`{name}`"
+        for name, declared in type_.properties.items()
+        if not (declared.update_allowed or declared.immutable) and _is_shown(declared)
+    ]
+    if not replacing:
+        yield "Every change is made in place."
+    elif len(replacing) == sum(map(_is_shown, type_.properties.values())):
+        yield "Every change replaces the resource."
     else:
-        yield "No properties."
-    attributes = [f"`{name}`" for name in sorted(type_.attributes) if name != "show"]
-    if attributes:
-        yield ""
-        yield f"Attributes: {', '.join(attributes)}."
-    yield from ("", "```yaml", *example(type_).splitlines(), "```")
+        yield f"A change of {', '.join(replacing)} replaces the resource."
+    for name, declared in type_.properties.items():
+        if declared.interruption is not None:
+            yield from ("", f"- `{name}`: {_interruption(declared.interruption)}")
+    if replacing:
+        order = (
+            "The old object releases its name, address or place first."
+            if type_.unique or type_.link
+            else "The new object is created first, and the old one is deleted at the end."
+        )
+        yield from ("", order)
+
+
+def _interruption(found: Interruption) -> str:
+    avoided = f", unless `{found.unless[0]}` is `{found.unless[1]}`" if found.unless else ""
+    lost = "; its data is lost" if found.overwrites_data else ""
+    return f"{found.effect}{avoided}{lost}."
+
+
+def _recognition(type_: ResourceType) -> Iterator[str]:
+    yield from ("", "## Recognition", "")
+    if isinstance(type_, Adopts):
+        lost = "If the response of a create is [lost](../../lost-creates.md)"
+        yield f"{lost}, the object is recognized by: {way(type_)}."
+    else:
+        yield "The cloud has no object of its own for this type that could be lost."
+    if why_not_importable(type_) is None:
+        form = f", as `{type_.id_form}`" if type_.id_form else ""
+        yield from ("", f"An existing object is [imported](../../imports.md) by its id{form}.")
+
+
+def _is_shown(declared: Property) -> bool:
+    return declared.support.status is not Support.HIDDEN
 
 
 def _rows(properties: Mapping[str, Property], before: str) -> Iterator[str]:
     for name, declared in properties.items():
-        if declared.support.status is Support.HIDDEN:
+        if not _is_shown(declared):
             continue
         path = f"{before}{name}"
-        yield f"| `{path}` | {_kind(declared)} | {_use(declared)} | {_meaning(declared)} |"
+        change = "" if before else _change(declared)
+        cells = (f"`{path}`", _kind(declared), _use(declared), change, _meaning(declared))
+        yield f"| {' | '.join(cells)} |"
         items = declared.items
         inner = declared.entries or (None if items is None else items.entries)
         if inner is not None:
             yield from _rows(inner, f"{path}[]." if items is not None else f"{path}.")
+
+
+def _change(declared: Property) -> str:
+    if declared.immutable:
+        return "refused"
+    if not declared.update_allowed:
+        return "replaces"
+    return "in place, only grows" if declared.only_grows else "in place"
 
 
 def _kind(declared: Property) -> str:
@@ -201,10 +308,6 @@ def _use(declared: Property) -> str:
         notes.append("not implemented")
     if declared.required:
         notes.append("required")
-    if declared.update_allowed and not declared.immutable:
-        notes.append("changes in place")
-    if declared.immutable:
-        notes.append("never changes")
     if declared.default not in (None, "", [], {}):
         notes.append(f"default `{_text(declared.default)}`")
     return ", ".join([*notes, *_age(declared.support)])
@@ -223,7 +326,13 @@ def _meaning(declared: Property) -> str:
     words = [declared.description] if declared.description else []
     constraints = declared.constraints if declared.finder is None else ()
     words += [_limits(each) for each in constraints]
-    return " ".join(words).replace("|", "\\|").replace("\n", " ")
+    if declared.sensitive:
+        words.append("Hidden in every view, log and event.")
+    return _cell(" ".join(words))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
 
 
 def _limits(constraint: Constraint) -> str:
