@@ -31,6 +31,7 @@ USED_BY_LIBRARIES: Mapping[str, str] = {
     "format_commands": "click.Group calls it",
     "get_command": "click.Group calls it",
     "heat_manage": "of the table project.scripts in pyproject.toml",
+    "handle_request": "of httpx's transports",
     "is_disconnect": "of SQLAlchemy's context of an error",
     "isolation_level": "of the sqlite3 connection",
     "job_manager": "of procrastinate's App",

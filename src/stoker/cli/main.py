@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "destroy": "Delete a stack and everything in it.",
     "validate": "Check templates offline.",
     "fmt": "Format templates and environments.",
+    "test": "Run tests of templates, without a cloud.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

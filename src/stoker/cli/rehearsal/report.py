@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 from msgspec import Struct
 from msgspec.structs import asdict
 from rich.console import Console
 
 from stoker.cli.console.console import say, table
+from stoker.cli.console.junit import JUnitCase, JUnitSuite, write_junit
 from stoker.cli.rehearsal.rehearsal import Result
 from stoker.cli.rehearsal.substitutes import Substitute
 
@@ -92,31 +92,17 @@ class Report(Struct, frozen=True):
 
     def write_junit(self, path: Path) -> None:
         """Write one test case for each scenario."""
-        failures = sum(not result.passed for result in self.results)
-        seconds = f"{sum(result.seconds for result in self.results):.3f}"
-        counts = {"tests": str(len(self.results)), "failures": str(failures), "time": seconds}
-        suites = ET.Element("testsuites", counts)
-        suite = ET.SubElement(
-            suites, "testsuite", {"name": f"{_SUITE} {self.template}", **counts, "errors": "0"}
-        )
-        for result in self.results:
-            case = ET.SubElement(
-                suite,
-                "testcase",
-                {
-                    "name": result.scenario.name,
-                    "classname": f"{_SUITE}.{self.name}",
-                    "time": f"{result.seconds:.3f}",
-                },
+        cases = [
+            JUnitCase(
+                result.scenario.name,
+                f"{_SUITE}.{self.name}",
+                result.seconds,
+                result.problems,
+                list(_facts(result)),
             )
-            if result.problems:
-                first = result.problems[0].splitlines()[0]
-                failure = ET.SubElement(case, "failure", {"message": _printable(first)})
-                failure.text = _printable("\n".join(result.problems))
-            output = ET.SubElement(case, "system-out")
-            output.text = _printable("\n".join(_facts(result)))
-        ET.indent(suites)
-        ET.ElementTree(suites).write(path, encoding="utf-8", xml_declaration=True)
+            for result in self.results
+        ]
+        write_junit(path, [JUnitSuite(f"{_SUITE} {self.template}", cases)])
 
 
 def _verdict(result: Result) -> str:
@@ -165,8 +151,3 @@ def _data(result: Result) -> dict[str, Any]:
         "kept": result.kept,
         "problems": result.problems,
     }
-
-
-def _printable(text: str) -> str:
-    """Return a text without characters that XML does not allow."""
-    return "".join(c for c in text if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff"))

@@ -1,0 +1,1 @@
+"""Tests of templates, written beside them in YAML."""

@@ -1,0 +1,1 @@
+"""The service in this process without a cloud, for tests of templates."""

@@ -1,0 +1,113 @@
+"""Facts about the cloud that a template test imagines: names, attributes and failures."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+from msgspec import Struct, field
+
+from stoker.schema.constraints import CustomCheck
+from stoker.schema.properties import Type
+from stoker.schema.resource_type import Call, ResourceType
+
+# Custom constraints by the plain names that test files use.
+CONSTRAINTS: Mapping[str, str] = {
+    "flavors": "nova.flavor",
+    "images": "glance.image",
+    "key_pairs": "nova.keypair",
+    "networks": "neutron.network",
+    "subnets": "neutron.subnet",
+    "routers": "neutron.router",
+    "security_groups": "neutron.security_group",
+    "volumes": "cinder.volume",
+    "volume_types": "cinder.vtype",
+}
+_ADDRESS = re.compile(r"(^|_)(address|ip)$|^accessIPv4$")
+_TEST_NET = "192.0.2"  # addresses for documentation, RFC 5737
+_INTENT = "[a-z2-7]{12}"  # the end of the names of nested stacks
+
+
+class ImaginedCloud(Struct, frozen=True):
+    """Facts about objects. Keys of ``attributes`` and ``failures`` are types, names or paths."""
+
+    # Names that exist, by custom constraint; every name exists for other constraints.
+    names: Mapping[str, Collection[str]] = field(default_factory=dict)
+    attributes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)  # reasons for failed creates
+
+    def fault(self, check: CustomCheck) -> str | None:
+        """Return why a custom constraint rejects a value, or None."""
+        known = self.names.get(check.constraint)
+        if known is None or check.value in known:
+            return None
+        kind = check.constraint.rpartition(".")[2].replace("_", " ")
+        return f"there is no {kind} {check.value!r} in the test's cloud: {', '.join(sorted(known))}"
+
+    def failure(self, type_: ResourceType, call: Call) -> str | None:
+        """Return why the create of a resource fails, or None."""
+        found = [reason for key, reason in self.failures.items() if _concerns(key, type_, call)]
+        return found[0] if found else None
+
+    def attributes_of(self, type_: ResourceType, call: Call) -> dict[str, Any]:
+        """Return the values of all attributes of a resource."""
+        values = {
+            name: _imagined(name, attribute.type, type_, call)
+            for name, attribute in type_.attributes.items()
+        }
+        for key, given in self.attributes.items():
+            if _concerns(key, type_, call):
+                values.update(given)
+        return values
+
+
+def _concerns(key: str, type_: ResourceType, call: Call) -> bool:
+    if "::" in key:
+        return key == type_.type_name
+    *above, name = key.split("/")
+    if name != call.name:
+        return False
+    return not above or _stack_below(tuple(above)).match(call.stack.name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _stack_below(path: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern for the name of the nested stack at a path of resources."""
+    inner = "".join(f"-{re.escape(name)}-{_INTENT}" for name in path)
+    return re.compile(rf".*?{inner}$")
+
+
+def _imagined(name: str, kind: Type | None, type_: ResourceType, call: Call) -> Any:
+    """Return the value of an attribute: of the property with its name, or a plausible one."""
+    if call.properties.get(name) is not None:
+        return call.properties[name]
+    if name == "show":
+        return {}
+    if name == "networks" and type_.type_name.endswith("Server"):
+        return {"private": [_address(call)]}
+    if name == "addresses" and type_.type_name.endswith("Server"):
+        return {"private": [{"addr": _address(call), "version": 4}]}
+    if name == "data" and type_.type_name.endswith("WaitCondition"):
+        return "{}"  # the data of all signals as JSON
+    if name == "fixed_ips":
+        return [{"subnet_id": f"subnet-of-{call.name}", "ip_address": _address(call)}]
+    if kind in (Type.STRING, None) and _ADDRESS.search(name):
+        return _address(call)
+    if kind is Type.LIST:
+        return []
+    if kind is Type.MAP:
+        return {}
+    if kind in (Type.INTEGER, Type.NUMBER):
+        return 0
+    if kind is Type.BOOLEAN:
+        return False
+    return f"{call.name}.{name}"
+
+
+def _address(call: Call) -> str:
+    """Return an address that is the same in each run."""
+    digest = hashlib.sha256(f"{call.stack.name}/{call.name}".encode()).digest()
+    return f"{_TEST_NET}.{digest[0] % 254 + 1}"
