@@ -112,6 +112,12 @@ def test_deployment_without_a_service_names_the_local_extra(tmp_path: Path) -> N
     assert said.startswith("stoker: a service on this machine needs stoker[local], which is not")
 
 
+def test_language_server_needs_only_its_own_extra() -> None:
+    said = run_without(["lsp", "server"], ["lsp"])
+    assert said.startswith("stoker: stoker lsp needs stoker[lsp], which is not installed")
+    assert 'install "stoker[lsp' in said
+
+
 def test_heat_manage_names_its_extra() -> None:
     said = run_without(["server"], ["db_sync"], "heat_manage")
     assert said.startswith("stoker: heat-manage needs stoker[server], which is not")

@@ -45,6 +45,7 @@ COMMANDS: Mapping[str, str] = {
     "validate": "Check templates offline.",
     "fmt": "Format templates and environments.",
     "test": "Run tests of templates, without a cloud.",
+    "lsp": "Serve an editor: findings, completion and changes of templates.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

@@ -12,6 +12,7 @@ from stoker.kernel.values import replace
 from stoker.resources.base.heat_catalog import WithDeclared
 from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
+from stoker.template.definition import TypeRegistry
 from stoker.template.document import Template, take_apart
 from stoker.template.environment.files import environment_of
 from stoker.template.evaluate.evaluation import Evaluation
@@ -28,18 +29,36 @@ class OfflineTemplate(Struct, frozen=True):
     structure: Diagnostics  # findings about the structure of the template
     inputs: Inputs
     helpers: Sandbox
+    types: TypeRegistry
 
     @classmethod
-    def of(cls, sent: Bundle, parameters: Mapping[str, str], helpers: Sandbox) -> OfflineTemplate:
-        """Read a template and its environments. Raise ``DiagnosticError`` if that is impossible."""
-        template, structure = take_apart(read(sent.template))
+    def of(
+        cls,
+        sent: Bundle,
+        parameters: Mapping[str, str],
+        helpers: Sandbox,
+        types: TypeRegistry | None = None,
+    ) -> OfflineTemplate:
+        """Read a template and its environments. Raise ``DiagnosticError`` if that is impossible.
+
+        ``types`` are those of earlier evaluations; None for new ones.
+        """
+        template, structure = take_apart(sent.source or read(sent.template))
         declared = declare(template.parameters, template.version, Diagnostics())
         environment = environment_of(None, list(sent.environment_files), sent.files, declared)
         inputs = Inputs(environment=environment, parameters=parameters, files=sent.files)
-        return cls(template, structure, inputs, helpers)
+        return cls(template, structure, inputs, helpers, types or known_types())
 
-    def evaluation(self, assumed: bool | None) -> Evaluation:
-        """Return an evaluation; ``assumed`` is the value of conditions without values."""
+    def evaluation(self, assumed: bool | None, earlier: Evaluation | None = None) -> Evaluation:
+        """Return an evaluation; ``assumed`` is the value of conditions without values.
+
+        Unchanged parts of an ``earlier`` one are not analysed again.
+        """
         budget = Budget.of(-1, self.helpers)
         inputs = replace(self.inputs, budget=budget, assumed_conditions=assumed)
-        return Evaluation(self.template, inputs, WithDeclared(Registry()))
+        return Evaluation(self.template, inputs, self.types, earlier)
+
+
+def known_types() -> TypeRegistry:
+    """Return the resource types, with those of Heat that cannot be deployed."""
+    return WithDeclared(Registry())

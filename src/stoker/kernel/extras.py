@@ -32,8 +32,10 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "notifications": ("oslo_messaging",),
     "takeover": ("pymysql",),
     "otel": ("opentelemetry",),
+    "lsp": ("lsprotocol", "pygls"),
 }
-_BASE = "server"  # every other extra includes it
+_BASE = "server"  # the other extras include it, except those of tools for authors
+_WITHOUT_BASE = frozenset((_BASE, "lsp"))
 
 
 def extra_of(module: str | None) -> str | None:
@@ -44,14 +46,14 @@ def extra_of(module: str | None) -> str | None:
 
 def is_installed(extra: str) -> bool:
     """Return whether all modules of an extra can be imported."""
-    needed = MODULES[extra] if extra == _BASE else (*MODULES[_BASE], *MODULES[extra])
+    needed = MODULES[extra] if extra in _WITHOUT_BASE else (*MODULES[_BASE], *MODULES[extra])
     return all(importlib.util.find_spec(name) for name in needed)
 
 
 def install_command(extra: str) -> str:
     """Return the command that adds an extra to this installation, and keeps those it has."""
     wanted = [each for each in MODULES if each == extra or is_installed(each)]
-    if len(wanted) > 1:
+    if _BASE in wanted and not _WITHOUT_BASE.issuperset(wanted):
         wanted.remove(_BASE)
     package = f'"stoker[{",".join(wanted)}]"'
     environment = Path(sys.prefix)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os.path
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Any
@@ -19,7 +19,7 @@ import click
 import yaml
 from msgspec import Struct, field
 
-from stoker.cli.arguments.documents import fetch, read_document, read_file
+from stoker.cli.arguments.documents import read_document, read_file
 from stoker.cli.arguments.locations import STDIN, STDIN_NAME, Location, is_address, origin_of
 from stoker.cli.console.failures import InputError
 from stoker.cli.console.findings import DocumentError, Finding, finding_of
@@ -36,6 +36,14 @@ from stoker.template.versions import VERSION_KEYS
 TEMPLATES = TEMPLATE_SUFFIXES
 
 
+class UnfetchedError(InputError):
+    """A document from the web is not fetched here. Nothing is known of it."""
+
+
+# Returns the text at a location. Raises InputError.
+ReadText = Callable[[Location], str]
+
+
 class Bundle(Struct, frozen=True):
     """A template and all files that are sent with it."""
 
@@ -47,6 +55,8 @@ class Bundle(Struct, frozen=True):
     # Key of ``files`` -> path as the user would write it, or URL.
     places: Mapping[str, str] = field(default_factory=dict)
     missing: tuple[Finding, ...] = ()  # files that do not exist
+    has_unfetched: bool = False  # whether files from the web were left out
+    source: Source | None = None  # the template, if it was read from its text
 
     def place(self, file: str | None) -> str:
         """Return the user's name of a file in a finding; None is the template."""
@@ -58,22 +68,32 @@ class Bundle(Struct, frozen=True):
         return {self.origin: self.template, **texts}
 
 
-def bundle(template: Location, environments: Iterable[Location] = ()) -> Bundle:
+def bundle(
+    template: Location, environments: Iterable[Location] = (), read_text: ReadText = read_document
+) -> Bundle:
     """Read a template, its environments, and all files that they refer to.
 
     Raise :class:`InputError` for unreadable documents and :class:`DocumentError` for documents that
     are not YAML.
     """
-    text, origin = read_document(template), origin_of(template)
-    gathering = _Gathering(_directory(origin))
-    gathering.references(_source(text, origin), None, gathering.root, origin)
+    text, origin = read_text(template), origin_of(template)
+    source = source_of(text, origin)
+    gathering = _Gathering(_directory(origin), read_text)
+    gathering.references(source, None, gathering.root, origin)
     names = [gathering.environment(each) for each in environments]
     return Bundle(
-        text, origin, tuple(names), gathering.files, gathering.places, tuple(gathering.missing)
+        text,
+        origin,
+        tuple(names),
+        gathering.files,
+        gathering.places,
+        tuple(gathering.missing),
+        gathering.has_unfetched,
+        source,
     )
 
 
-def _environment_beside(template: Location) -> Path | None:
+def environment_beside(template: Location) -> Path | None:
     """Return the environment ``NAME.env.yaml`` beside the template ``NAME.yaml``, if it exists."""
     if not isinstance(template, Path) or template == STDIN or not template.stem:
         return None
@@ -88,7 +108,7 @@ def with_environment_beside(
 
     With the values of the ``existing`` stack, it is only named: these are newer than the file.
     """
-    found = _environment_beside(template)
+    found = environment_beside(template)
     if found is None or _is_among(found, environments):
         return environments
     if existing:
@@ -112,17 +132,19 @@ _ONLY_ADDRESSES = (
 class _Gathering:
     """Collects files; ``places`` has the origin of each."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, read_text: ReadText) -> None:
         self.root = root  # directory of the template; keys of files are relative to it
+        self._read_text = read_text
         self.files: dict[str, str] = {}
         self.places: dict[str, str] = {}
         self.missing: list[Finding] = []
+        self.has_unfetched = False
 
     def environment(self, location: Location) -> str:
         """Add an environment; return its key."""
-        text, origin = read_document(location), origin_of(location)
+        text, origin = self._read_text(location), origin_of(location)
         name, directory = self._key(origin), _directory(origin)
-        source = _source(text, origin)
+        source = source_of(text, origin)
         registry = source.data.get("resource_registry") if isinstance(source.data, Mapping) else {}
         base = registry.get("base_url") if isinstance(registry, Mapping) else None
         beside = _beside(directory, base) if isinstance(base, str) else directory
@@ -173,7 +195,12 @@ class _Gathering:
         if key in self.files:
             return
         try:
-            text = fetch(place) if is_address(place) else read_file(Path(_local(place)))
+            location = _location(place)
+            # Here "-" is the name of a file.
+            text = read_file(STDIN) if location == STDIN else self._read_text(location)
+        except UnfetchedError:
+            self.has_unfetched = True
+            return
         except InputError as error:
             self._miss(error.message, source, where, shown)
             return
@@ -197,9 +224,10 @@ def declared_parameters(text: str) -> list[str]:
     ]
 
 
-def _source(text: str, origin: str) -> Source:
+def source_of(text: str, origin: str) -> Source:
+    """Return a document. Raise :class:`DocumentError` if it is not YAML."""
     try:
-        return read(text, origin)
+        return read(text)
     except DiagnosticError as error:
         found = [finding_of(d, origin) for d in error.diagnostics]
         raise DocumentError(found, {origin: text}) from None
@@ -266,5 +294,7 @@ def _beside(directory: str, name: str) -> str:
     return os.path.normpath(os.path.join(directory, name))  # noqa: PTH118 - the path must stay relative
 
 
-def _local(place: str) -> str:
-    return unquote(urlsplit(place).path) if place.startswith("file://") else place
+def _location(place: str) -> Location:
+    if is_address(place):
+        return place
+    return Path(unquote(urlsplit(place).path) if place.startswith("file://") else place)

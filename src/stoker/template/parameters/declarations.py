@@ -61,13 +61,13 @@ _OBJECTS: Mapping[str, str | None] = {
 _LISTS = frozenset({"List<Number>", "List<String>", *(f"List<{name}>" for name in _OBJECTS)})
 _SYSTEMS_MANAGER = "AWS::SSM::"
 TAGS_SINCE = "2018-03-02"
-_HOT_KEYS = frozenset(
+HOT_KEYS = frozenset(
     {
         "type", "default", "label", "description", "hidden", "immutable", "constraints", "schema",
         "tags",
     }
 )  # fmt: skip
-_CFN_KEYS = frozenset(
+CFN_KEYS = frozenset(
     {
         "Type", "Default", "NoEcho", "Label", "Description", "AllowedValues", "AllowedPattern",
         "MinLength", "MaxLength", "MinValue", "MaxValue", "ConstraintDescription",
@@ -131,7 +131,7 @@ def declare(
 def _read_hot(
     name: str, snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
 ) -> Parameter:
-    known = _HOT_KEYS if version.name >= TAGS_SINCE else _HOT_KEYS - {"tags"}
+    known = HOT_KEYS if version.name >= TAGS_SINCE else HOT_KEYS - {"tags"}
     _check_keys(snippet, known, path)
     return Parameter(
         name=name,
@@ -235,7 +235,7 @@ def _compiled(parameter: Parameter, budget: PatternBudget, path: Path) -> Parame
 def _read_cfn(
     name: str, snippet: Mapping[str, Any], version: Version, path: Path, diagnostics: Diagnostics
 ) -> Parameter:
-    _check_keys(snippet, _CFN_KEYS, path)
+    _check_keys(snippet, CFN_KEYS, path)
     no_echo = snippet.get("NoEcho")
     kind, constraints = _cfn_type(snippet, path)
     return Parameter(

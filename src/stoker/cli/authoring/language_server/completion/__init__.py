@@ -1,0 +1,1 @@
+"""Completion: the words that fit at the cursor."""

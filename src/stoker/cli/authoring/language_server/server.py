@@ -1,0 +1,157 @@
+"""The language server: requests of an editor to answers, over the standard streams.
+
+Documents and settings arrive as notifications on the message loop. Requests are answered there
+from the trees and evaluations of documents, which are built when they are needed; checks run on a
+thread.
+The server writes no file: edits are answers of requests, which the editor applies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
+from pygls.lsp.server import LanguageServer
+from pygls.uris import to_fs_path
+
+from stoker.cli.authoring.language_server.checking import Checker
+from stoker.cli.authoring.language_server.completion.completer import complete, resolve
+from stoker.cli.authoring.language_server.documents import Documents, path_of
+from stoker.cli.authoring.language_server.models import Models
+from stoker.cli.authoring.language_server.publishing import Publisher
+from stoker.cli.authoring.language_server.settings import Settings, settings_of
+
+
+class Server(LanguageServer):
+    """The state of one editor."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("stoker", version("stoker"))
+        self.settings = settings
+        self.documents = Documents()
+        self.checker = Checker(self.documents)
+        self.models = Models(self.documents, self.checker)
+        self.publisher = Publisher(
+            self.documents, self.checker, self.text_document_publish_diagnostics
+        )
+        self.configure(settings)
+
+    def configure(self, settings: Settings) -> None:
+        """Use other settings."""
+        self.settings = self.checker.settings = settings
+        self.documents.can_fetch = settings.fetch_documents
+        self.models.forget()
+
+    def changed(self, path: Path) -> None:
+        """Check a changed document, and those that read it."""
+        self.models.forget()
+        self.publisher.changed(path)
+
+
+def create_server(settings: Settings) -> Server:
+    """Return a server with all its features."""
+    server = Server(settings)
+    for feature, handler in _HANDLERS.items():
+        server.feature(feature)(handler)
+    server.feature(types.TEXT_DOCUMENT_COMPLETION, _COMPLETION)(_complete)
+    return server
+
+
+def _opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
+    sent = params.text_document
+    ls.changed(ls.documents.open(sent.uri, sent.text, sent.version).path)
+
+
+def _changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
+    document = ls.documents.of_uri(params.text_document.uri)
+    if document is None or not ls.documents.is_open(document.path):
+        return
+    text = document.text.changed(params.content_changes)
+    ls.documents.replace(document, text, params.text_document.version)
+    ls.changed(document.path)
+
+
+def _saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
+    ls.changed(path_of(params.text_document.uri))
+
+
+def _closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
+    ls.documents.close(params.text_document.uri)
+    ls.models.forget()
+    ls.publisher.closed(path_of(params.text_document.uri))
+
+
+def _changed_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> None:
+    for change in params.changes:
+        ls.changed(path_of(change.uri))
+
+
+def _shut_down(ls: Server, params: None) -> None:
+    ls.publisher.close()
+    ls.checker.close()
+    ls.models.close()
+
+
+def _initialize(ls: Server, params: types.InitializeParams) -> None:
+    chosen = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)
+    ls.documents.encoding = str(getattr(chosen, "value", chosen))
+    folders = params.workspace_folders or ()
+    uri = folders[0].uri if folders else params.root_uri
+    path = to_fs_path(uri) if uri else None
+    if path:
+        ls.checker.folder = Path(path)
+    _apply(ls, params.initialization_options)
+
+
+def _configured(ls: Server, params: types.DidChangeConfigurationParams) -> None:
+    if params.settings:
+        _apply(ls, params.settings)
+        ls.publisher.changed_all()
+
+
+def _apply(ls: Server, sent: object) -> None:
+    settings = settings_of(sent) if sent else ls.settings
+    if settings is None:
+        message = "The settings of Stoker are not valid, and were left out"
+        ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+    else:
+        ls.configure(settings)
+
+
+_COMPLETION = types.CompletionOptions(
+    trigger_characters=[":", " ", "-", "{", "[", "$", ".", "/", '"', "'", "!"],
+    resolve_provider=True,
+)
+
+
+def _complete(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
+    document = ls.documents.of_uri(params.text_document.uri)
+    if document is None:
+        return None
+    client = ls.client_capabilities.text_document
+    item = client.completion.completion_item if client and client.completion else None
+    has_snippets = bool(item and item.snippet_support)
+    offset = document.text.offset(params.position)
+    found = complete(document, ls.models, offset, has_snippets=has_snippets)
+    return types.CompletionList(is_incomplete=False, items=found)
+
+
+def _resolve(ls: Server, item: types.CompletionItem) -> types.CompletionItem:
+    return resolve(item, ls.models.types)
+
+
+_HANDLERS: Mapping[str, Callable[[Server, Any], Any]] = {
+    types.INITIALIZE: _initialize,
+    types.SHUTDOWN: _shut_down,
+    types.TEXT_DOCUMENT_DID_OPEN: _opened,
+    types.TEXT_DOCUMENT_DID_CHANGE: _changed,
+    types.TEXT_DOCUMENT_DID_SAVE: _saved,
+    types.TEXT_DOCUMENT_DID_CLOSE: _closed,
+    types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _changed_files,
+    types.WORKSPACE_DID_CHANGE_CONFIGURATION: _configured,
+    types.COMPLETION_ITEM_RESOLVE: _resolve,
+}

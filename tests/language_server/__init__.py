@@ -1,0 +1,1 @@
+"""The language server, through a client over the standard streams and without one."""
