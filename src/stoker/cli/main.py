@@ -46,6 +46,7 @@ COMMANDS: Mapping[str, str] = {
     "fmt": "Format templates and environments.",
     "test": "Run tests of templates, without a cloud.",
     "lsp": "Serve an editor: findings, completion and changes of templates.",
+    "schema": "Print JSON Schemas of templates for editors.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

@@ -50,6 +50,7 @@ _CASE: Mapping[str, Any] = {
 }
 _FILE: Mapping[str, Any] = {**_INPUTS, "cloud": _CLOUD, "tests": [_CASE]}
 _KINDS = {str: "text", dict: "a map", list: "a list", bool: "true or false", int: "a number"}
+_JSON_TYPES = {str: "string", dict: "object", bool: "boolean", int: "integer"}
 
 
 class Inputs(Struct, frozen=True):
@@ -88,6 +89,25 @@ class TestFile(Struct, frozen=True):
         """Return the line of a place in the data."""
         position = self.source.located(Diagnostic("", "", path)).position
         return None if position is None else position.line
+
+
+def schema_of_test_files() -> dict[str, Any]:
+    """Return the JSON Schema (draft 7) of test files."""
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "title": "Template tests"}
+    return {**schema, **_schema_of(_FILE), "required": ["tests"]}
+
+
+def _schema_of(shape: Any) -> dict[str, Any]:
+    if shape is object:
+        return {}
+    if isinstance(shape, list):
+        return {"type": "array", "items": _schema_of(shape[0])}
+    if not isinstance(shape, Mapping):
+        return {"type": _JSON_TYPES[shape]}
+    if str in shape:
+        return {"type": "object", "additionalProperties": _schema_of(shape[str])}
+    properties = {key: _schema_of(each) for key, each in shape.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
 def find_test_files(paths: Iterable[Path]) -> Iterator[Path]:

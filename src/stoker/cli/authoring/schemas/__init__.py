@@ -1,0 +1,1 @@
+"""JSON Schemas of templates, environments and test files, for editors."""
