@@ -54,7 +54,7 @@ class Completions:
         text = marked[:offset] + marked[offset + 1 :]
         document = self.documents.open((self.folder / name).as_uri(), text, 1)
         self.models.forget()
-        found = complete(document, self.models, offset, has_snippets=has_snippets)
+        found = complete(document, offset, self.models, has_snippets=has_snippets)
         return sorted(found, key=lambda item: item.sort_text or "")
 
     def labels(self, marked: str, name: str = "main.yaml") -> list[str]:

@@ -78,7 +78,7 @@ class Checker:
             return self._checked_template(document, document.path)
         if document.kind is Kind.ENVIRONMENT:
             template = template_of(document.path)
-            if template is not None:
+            if template is not None and self._documents.at(template) is not None:
                 return self._checked_template(document, template)
             return self._checked_environment(document)
         return Result({document.path: ()}, frozenset((document.path,)))
@@ -134,11 +134,10 @@ class Checker:
 
 
 def template_of(environment: Path) -> Path | None:
-    """Return the template ``NAME.yaml`` of the environment ``NAME.env.yaml``, if it exists."""
+    """Return the path of the template ``NAME.yaml`` of the environment ``NAME.env.yaml``."""
     if not environment.stem.endswith(".env"):
         return None
-    template = environment.with_name(environment.stem.removesuffix(".env") + environment.suffix)
-    return template if template.is_file() else None
+    return environment.with_name(environment.stem.removesuffix(".env") + environment.suffix)
 
 
 def united(results: Mapping[Path, Result], path: Path) -> list[types.Diagnostic]:

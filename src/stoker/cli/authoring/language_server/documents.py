@@ -74,6 +74,11 @@ class Document:
         """The data of the document; of invalid text, that of the tree."""
         return data_of(self.tree) if self.source is None else self.source.data
 
+    @property
+    def is_template(self) -> bool:
+        """Return whether the document is a template."""
+        return self.kind is Kind.TEMPLATE
+
     @lazy
     def kind(self) -> Kind:
         """The kind of the document."""

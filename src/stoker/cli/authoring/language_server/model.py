@@ -11,11 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from stoker.cli.authoring.language_server.documents import Document
+from stoker.cli.authoring.language_server.syntax.nodes import Node, node_at
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
+from stoker.kernel.diagnostics import Path as DataPath
 from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import TypeRegistry
-from stoker.template.describe.references import Reference, find_references, version_in
+from stoker.template.describe.references import (
+    Reference,
+    ReferenceKind,
+    find_references,
+    version_in,
+)
 from stoker.template.document import ResourceBody
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.type_resolver import TemplateType
@@ -89,6 +96,25 @@ class Model:
             except DiagnosticError:
                 pass
         return self.known_types.find(name)
+
+    @lazy
+    def file_references(self) -> list[Reference]:
+        """The files that the template names."""
+        return [each for each in self.references if each.kind is ReferenceKind.FILE and each.name]
+
+    def node(self, path: DataPath) -> Node | None:
+        """Return the node at a path in the data."""
+        return node_at(self.document.tree, path)
+
+    def data_at(self, path: DataPath) -> Any:
+        """Return the data at a path; None if there is none."""
+        value: Any = self.data
+        for part in path:
+            try:
+                value = value[part]
+            except (KeyError, IndexError, TypeError):
+                return None
+        return value
 
     def nested(self, resource: str) -> Path | None:
         """Return the template that implements a resource."""

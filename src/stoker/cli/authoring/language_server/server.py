@@ -18,60 +18,57 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from stoker.cli.authoring.language_server.checking import Checker
-from stoker.cli.authoring.language_server.completion.completer import complete, resolve
-from stoker.cli.authoring.language_server.documents import Documents, path_of
-from stoker.cli.authoring.language_server.models import Models
+from stoker.cli.authoring.language_server.documents import path_of
+from stoker.cli.authoring.language_server.features import FEATURES, Feature
 from stoker.cli.authoring.language_server.publishing import Publisher
+from stoker.cli.authoring.language_server.session import Session
 from stoker.cli.authoring.language_server.settings import Settings, settings_of
 
 
 class Server(LanguageServer):
-    """The state of one editor."""
+    """The connection to one editor."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__("stoker", version("stoker"))
-        self.settings = settings
-        self.documents = Documents()
-        self.checker = Checker(self.documents)
-        self.models = Models(self.documents, self.checker)
+        self.session = Session(settings)
         self.publisher = Publisher(
-            self.documents, self.checker, self.text_document_publish_diagnostics
+            self.session.documents, self.session.checker, self.text_document_publish_diagnostics
         )
-        self.configure(settings)
-
-    def configure(self, settings: Settings) -> None:
-        """Use other settings."""
-        self.settings = self.checker.settings = settings
-        self.documents.can_fetch = settings.fetch_documents
-        self.models.forget()
 
     def changed(self, path: Path) -> None:
         """Check a changed document, and those that read it."""
-        self.models.forget()
+        self.session.models.forget()
         self.publisher.changed(path)
 
 
 def create_server(settings: Settings) -> Server:
     """Return a server with all its features."""
     server = Server(settings)
-    for feature, handler in _HANDLERS.items():
-        server.feature(feature)(handler)
-    server.feature(types.TEXT_DOCUMENT_COMPLETION, _COMPLETION)(_complete)
+    for name, handler in _HANDLERS.items():
+        server.feature(name)(handler)
+    for name, (feature, options) in FEATURES.items():
+        server.feature(name, options)(_answering(feature))
     return server
+
+
+def _answering(feature: Feature) -> Callable[[Server, Any], Any]:
+    def answer(ls: Server, params: Any) -> Any:
+        return feature(ls.session, params)
+
+    return answer
 
 
 def _opened(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
     sent = params.text_document
-    ls.changed(ls.documents.open(sent.uri, sent.text, sent.version).path)
+    ls.changed(ls.session.documents.open(sent.uri, sent.text, sent.version).path)
 
 
 def _changed(ls: Server, params: types.DidChangeTextDocumentParams) -> None:
-    document = ls.documents.of_uri(params.text_document.uri)
-    if document is None or not ls.documents.is_open(document.path):
+    document = ls.session.documents.of_uri(params.text_document.uri)
+    if document is None or not ls.session.documents.is_open(document.path):
         return
     text = document.text.changed(params.content_changes)
-    ls.documents.replace(document, text, params.text_document.version)
+    ls.session.documents.replace(document, text, params.text_document.version)
     ls.changed(document.path)
 
 
@@ -80,8 +77,8 @@ def _saved(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
 
 
 def _closed(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
-    ls.documents.close(params.text_document.uri)
-    ls.models.forget()
+    ls.session.documents.close(params.text_document.uri)
+    ls.session.models.forget()
     ls.publisher.closed(path_of(params.text_document.uri))
 
 
@@ -92,18 +89,20 @@ def _changed_files(ls: Server, params: types.DidChangeWatchedFilesParams) -> Non
 
 def _shut_down(ls: Server, params: None) -> None:
     ls.publisher.close()
-    ls.checker.close()
-    ls.models.close()
+    ls.session.close()
 
 
 def _initialize(ls: Server, params: types.InitializeParams) -> None:
     chosen = ServerCapabilitiesBuilder.choose_position_encoding(params.capabilities)
-    ls.documents.encoding = str(getattr(chosen, "value", chosen))
+    ls.session.documents.encoding = str(getattr(chosen, "value", chosen))
+    client = params.capabilities.text_document
+    item = client.completion.completion_item if client and client.completion else None
+    ls.session.has_snippets = bool(item and item.snippet_support)
     folders = params.workspace_folders or ()
     uri = folders[0].uri if folders else params.root_uri
     path = to_fs_path(uri) if uri else None
     if path:
-        ls.checker.folder = Path(path)
+        ls.session.checker.folder = Path(path)
     _apply(ls, params.initialization_options)
 
 
@@ -114,34 +113,12 @@ def _configured(ls: Server, params: types.DidChangeConfigurationParams) -> None:
 
 
 def _apply(ls: Server, sent: object) -> None:
-    settings = settings_of(sent) if sent else ls.settings
+    settings = settings_of(sent) if sent else ls.session.settings
     if settings is None:
         message = "The settings of Stoker are not valid, and were left out"
         ls.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
     else:
-        ls.configure(settings)
-
-
-_COMPLETION = types.CompletionOptions(
-    trigger_characters=[":", " ", "-", "{", "[", "$", ".", "/", '"', "'", "!"],
-    resolve_provider=True,
-)
-
-
-def _complete(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
-    document = ls.documents.of_uri(params.text_document.uri)
-    if document is None:
-        return None
-    client = ls.client_capabilities.text_document
-    item = client.completion.completion_item if client and client.completion else None
-    has_snippets = bool(item and item.snippet_support)
-    offset = document.text.offset(params.position)
-    found = complete(document, ls.models, offset, has_snippets=has_snippets)
-    return types.CompletionList(is_incomplete=False, items=found)
-
-
-def _resolve(ls: Server, item: types.CompletionItem) -> types.CompletionItem:
-    return resolve(item, ls.models.types)
+        ls.session.configure(settings)
 
 
 _HANDLERS: Mapping[str, Callable[[Server, Any], Any]] = {
@@ -153,5 +130,4 @@ _HANDLERS: Mapping[str, Callable[[Server, Any], Any]] = {
     types.TEXT_DOCUMENT_DID_CLOSE: _closed,
     types.WORKSPACE_DID_CHANGE_WATCHED_FILES: _changed_files,
     types.WORKSPACE_DID_CHANGE_CONFIGURATION: _configured,
-    types.COMPLETION_ITEM_RESOLVE: _resolve,
 }

@@ -21,7 +21,7 @@ from stoker.template.definition import TypeRegistry
 
 
 def complete(
-    document: Document, models: Models, offset: int, *, has_snippets: bool
+    document: Document, offset: int, models: Models, *, has_snippets: bool
 ) -> list[types.CompletionItem]:
     """Return the completions at an offset."""
     place = place_at(document, offset)

@@ -1,0 +1,1 @@
+"""Named things of templates: where they are declared, and where they are used."""
