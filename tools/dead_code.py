@@ -76,7 +76,7 @@ def unused() -> Iterator[str]:
         keys = keys_of_typed_dicts(modules_under(source).values())
         vulture = Vulture(
             ignore_names=list(USED_BY_LIBRARIES),
-            ignore_decorators=["@main.command", "@command.command", "@service.command"],
+            ignore_decorators=["@main.command", "@command.command", "@service.command", "@rule"],
         )
         vulture.scavenge([str(source)])
         for item in vulture.get_unused_code():

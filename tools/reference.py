@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from stoker.cli.authoring.lint.explanation import page as lint_page
 from stoker.cli.main import COMMANDS, main
 from stoker.config.ignored import IGNORED, IGNORED_GROUPS
 from stoker.config.options import GROUPS
@@ -232,6 +233,7 @@ PAGES = {
     "docs/reference/commands.md": commands_page,
     "docs/reference/configuration.md": configuration_page,
     "docs/reference/imports.md": imports_page,
+    "docs/reference/lint.md": lint_page,
     "docs/reference/lost-creates.md": found_again_page,
     **type_pages.pages(),
 }

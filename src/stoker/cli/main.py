@@ -44,6 +44,7 @@ COMMANDS: Mapping[str, str] = {
     "destroy": "Delete a stack and everything in it.",
     "validate": "Check templates offline.",
     "fmt": "Format templates and environments.",
+    "lint": "Find mistakes, risks and habits in templates.",
     "test": "Run tests of templates, without a cloud.",
     "lsp": "Serve an editor: findings, completion and changes of templates.",
     "schema": "Print JSON Schemas of templates for editors.",

@@ -1,0 +1,1 @@
+"""Finds mistakes, risks and habits in templates and environments."""
