@@ -122,10 +122,10 @@ def _declaration_keys(model: Model, path: tuple[str | int, ...]) -> Iterator[Can
             candidate = _key(key)
             candidate.order = "1" if key.lower() == "type" else "3"
             yield candidate
-    elif path[2] == "constraints" and len(path) == 4:
+    elif len(path) == 4 and path[2] == "constraints":
         yield from (_key(key) for key, _ in KEYS.values())
         yield _key("description")
-    elif path[2] == "constraints" and len(path) == 5:
+    elif len(path) == 5 and path[2] == "constraints":
         parts = next((parts for key, parts in KEYS.values() if key == path[4]), {})
         yield from map(_key, parts if len(parts) > 1 else ())
 

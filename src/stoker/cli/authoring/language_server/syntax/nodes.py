@@ -6,6 +6,7 @@ data have a key in its place: :func:`node_at` and :func:`steps_to` translate bet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -22,6 +23,9 @@ _WORDS = {
     **dict.fromkeys(("yes", "true", "on"), True),
     **dict.fromkeys(("no", "false", "off"), False),
     **dict.fromkeys(("", "~", "null"), None),
+    **dict.fromkeys((".inf", "+.inf"), math.inf),
+    "-.inf": -math.inf,
+    ".nan": math.nan,
 }
 
 

@@ -21,7 +21,7 @@ from stoker.cli.authoring.language_server.syntax.nodes import (
 )
 from stoker.cli.authoring.language_server.syntax.scalars import Reader
 
-MAX_CHARACTERS = 4 * 1024 * 1024  # of a document that is parsed
+MAX_CHARACTERS = 1024 * 1024  # of a document that is parsed
 
 _DASH = re.compile(r"-(?=[ \t\r\n]|$)")
 _COLON = re.compile(r"[ \t]*:(?=[ \t\r\n]|$)")

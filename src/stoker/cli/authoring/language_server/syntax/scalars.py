@@ -21,12 +21,18 @@ _LONE_RETURN = re.compile(r"\r(?!\n)")
 _TAG = re.compile(r"(![^\s\[\]{},]*|&[^\s\[\]{},]+)(?=[\s\[\]{},]|$)")
 _ALIAS = re.compile(r"\*([^\s\[\]{},:]+)")
 _HEADER = re.compile(r"[|>][-+0-9]*[ \t]*(?:#[^\r\n]*)?(?=\r|\n|$)")
-_PLAIN = re.compile(r"(?:[^\s:#]|:(?=[^\s])|(?<=[^\s])#|[ \t]+(?=[^\s#:])|[ \t]+(?=:[^\s]))*")
-_FLOW_PLAIN = re.compile(
-    r"(?:[^\s:#\[\]{},]|:(?=[^\s\[\]{},])|(?<=[^\s])#"
-    r"|[ \t]+(?=[^\s#:\[\]{},])|[ \t]+(?=:[^\s,\[\]{}]))*"
+_PLAIN = re.compile(
+    r"(?:[^ \t\r\n:#]|:(?![ \t\r\n]|\Z)|(?<=[^ \t\r\n])#"
+    r"|[ \t]+(?=[^ \t\r\n#:]|:[^ \t\r\n]))*"
 )
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "e": "\x1b", "a": "\a", "b": "\b"}
+_FLOW_PLAIN = re.compile(
+    r"(?:[^ \t\r\n:#\[\]{},]|:(?=[^ \t\r\n\[\]{},])|(?<=[^ \t\r\n])#"
+    r"|[ \t]+(?=[^ \t\r\n#:\[\]{},])|[ \t]+(?=:[^ \t\r\n,\[\]{}]))*"
+)
+_ESCAPES = {
+    "0": "\0", "a": "\a", "b": "\b", "t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r",
+    "e": "\x1b", "_": "\xa0", "N": "\x85", "L": "\u2028", "P": "\u2029",
+}  # fmt: skip
 _ESCAPED = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\r\n|.)", re.DOTALL)
 _FOLD = re.compile(r"[ \t]*(?:\r\n|\n|\r)[ \t]*")
 _ONLY_CURSOR = re.compile(rf"[\w.:/-]*{CURSOR}[\w.:/-]*[ \t]*(?=\r|\n|$)")
