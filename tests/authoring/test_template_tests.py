@@ -136,7 +136,7 @@ def test_differences_are_reported_at_their_lines(directory: Path) -> None:
         '14: resources.server.properties.user_data.$matches: expected a text that matches "^rm"',
         '15: resources.server.properties.name.$any_: there is no $any_; did you mean "$any"?',
         "4: count.OS::Nova::Server: expected 2, found 1",
-        '16: outputs.address.$any: expected no value, found "192.0.2.47"',
+        '16: outputs.address.$any: expected no value, found "192.0.2.109"',
     ]
     assert others[-1].startswith("16: outputs.port: expected a list of 1, found ")
 

@@ -48,6 +48,8 @@ COMMANDS: Mapping[str, str] = {
     "test": "Run tests of templates, without a cloud.",
     "lsp": "Serve an editor: findings, completion and changes of templates.",
     "schema": "Print JSON Schemas of templates for editors.",
+    "new": "Start a project of templates from an example.",
+    "console": "Evaluate expressions of the template language.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -84,30 +84,42 @@ def _imagined(name: str, kind: Type | None, type_: ResourceType, call: Call) -> 
     """Return the value of an attribute: of the property with its name, or a plausible one."""
     if call.properties.get(name) is not None:
         return call.properties[name]
-    if name == "show":
-        return {}
-    if name == "networks" and type_.type_name.endswith("Server"):
-        return {"private": [_address(call)]}
-    if name == "addresses" and type_.type_name.endswith("Server"):
-        return {"private": [{"addr": _address(call), "version": 4}]}
-    if name == "data" and type_.type_name.endswith("WaitCondition"):
-        return "{}"  # the data of all signals as JSON
-    if name == "fixed_ips":
-        return [{"subnet_id": f"subnet-of-{call.name}", "ip_address": _address(call)}]
+    known = _KNOWN.get((type_.type_name.rpartition("::")[2], name)) or _KNOWN.get(("", name))
+    if known is not None:
+        return known(call)
     if kind in (Type.STRING, None) and _ADDRESS.search(name):
         return _address(call)
-    if kind is Type.LIST:
-        return []
-    if kind is Type.MAP:
-        return {}
-    if kind in (Type.INTEGER, Type.NUMBER):
-        return 0
-    if kind is Type.BOOLEAN:
-        return False
+    if kind in _EMPTY:
+        return _EMPTY[kind]()
     return f"{call.name}.{name}"
+
+
+def _random(call: Call) -> str:
+    digest = hashlib.sha512(f"{call.stack.name}/{call.name}".encode()).hexdigest()
+    return (digest * 4)[: call.properties.get("length") or 32]
 
 
 def _address(call: Call) -> str:
     """Return an address that is the same in each run."""
     digest = hashlib.sha256(f"{call.stack.name}/{call.name}".encode()).digest()
     return f"{_TEST_NET}.{digest[0] % 254 + 1}"
+
+
+_EMPTY: Mapping[Any, Callable[[], Any]] = {
+    Type.LIST: list,
+    Type.MAP: dict,
+    Type.INTEGER: int,
+    Type.NUMBER: int,
+    Type.BOOLEAN: bool,
+}
+# By the last part of the type's name, or "" for all types, and attribute.
+_KNOWN: Mapping[tuple[str, str], Callable[[Call], Any]] = {
+    ("", "show"): lambda call: {},
+    ("", "fixed_ips"): lambda call: [
+        {"subnet_id": f"subnet-of-{call.name}", "ip_address": _address(call)}
+    ],
+    ("Server", "networks"): lambda call: {"private": [_address(call)]},
+    ("Server", "addresses"): lambda call: {"private": [{"addr": _address(call), "version": 4}]},
+    ("RandomString", "value"): _random,
+    ("WaitCondition", "data"): lambda call: "{}",  # the data of all signals as JSON
+}

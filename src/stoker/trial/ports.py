@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import partial
@@ -45,7 +44,11 @@ class InlineWorkers:
 
 
 def ports_of(
-    types: ImaginedTypes, evaluations: EvaluationCache, helpers: Helpers, clock: Clock
+    types: ImaginedTypes,
+    evaluations: EvaluationCache,
+    helpers: Helpers,
+    clock: Clock,
+    ids: RandomIds,
 ) -> Ports:
     """Return the ports of an engine with imagined types and a database in memory."""
     return Ports(
@@ -57,7 +60,7 @@ def ports_of(
         deferred=NoTrusts(),
         signallers=ImaginedSignallers(),
         clock=clock,
-        ids=RandomIds(random.Random(0)),
+        ids=ids,
         limits=_LIMITS,
         helpers=helpers,
         evaluations=evaluations,

@@ -11,6 +11,7 @@ Used by ``stoker test``. Tested by tests/authoring.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp
 
 from stoker.dispatch.in_process import InProcess
 from stoker.engine.service.service import make_service
+from stoker.kernel.ids import RandomIds
 from stoker.resources.base.heat_catalog import WithDeclared
 from stoker.resources.base.registry import Registry
 from stoker.sandbox.sandbox import Sandbox
@@ -45,16 +47,19 @@ class TrialService:
         app: ASGIApp,
         dispatcher: InProcess,
         evaluations: RecordedEvaluations,
+        source: random.Random,
     ) -> None:
         self._loop = loop
         self._types = types
         self._dispatcher = dispatcher
         self.evaluations = evaluations
+        self._random = source
         self.transport: httpx.BaseTransport = ThreadTransport(loop, app)
 
-    def imagine(self, cloud: ImaginedCloud) -> None:
-        """Use these facts about the cloud from now on."""
+    def imagine(self, cloud: ImaginedCloud, seed: str) -> None:
+        """Use these facts about the cloud from now on, and ids that depend on ``seed`` only."""
         self._types.cloud = cloud
+        self._random.seed(seed)
 
     def settle(self) -> None:
         """Wait until no operation is in progress."""
@@ -86,7 +91,8 @@ def running_trial_service() -> Iterator[TrialService]:
 async def _make(loop: SkippingLoop, sandbox: Sandbox) -> TrialService:
     declared = WithDeclared(Registry())
     types, evaluations = ImaginedTypes(declared), RecordedEvaluations()
-    ports = ports_of(types, evaluations, sandbox, loop)
+    source = random.Random(0)
+    ports = ports_of(types, evaluations, sandbox, loop, RandomIds(source))
     dispatcher = InProcess(ports)
     app = rest_api(make_service(ports, dispatcher), ports, Catalogue(types, declared))
-    return TrialService(loop, types, app, dispatcher, evaluations)
+    return TrialService(loop, types, app, dispatcher, evaluations, source)

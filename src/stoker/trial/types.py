@@ -22,8 +22,11 @@ from stoker.schema.resource_type import (
 from stoker.template.definition import TypeRegistry
 from stoker.trial.imagined_cloud import ImaginedCloud
 
-# Types without a cloud whose real creates wait for signals of servers.
-_WAITING = frozenset(("AWS::CloudFormation::WaitCondition", "OS::Heat::WaitCondition"))
+# Types without a cloud that are imagined as well: those that wait for signals of servers, and
+# random values, which must be equal in each run.
+_IMAGINED = frozenset(
+    ("AWS::CloudFormation::WaitCondition", "OS::Heat::RandomString", "OS::Heat::WaitCondition")
+)
 # Types that need no cloud, but credentials for signals. These are imagined as well.
 _SIGNALLED = frozenset(
     (
@@ -78,7 +81,7 @@ class ImaginedTypes:
     def _imagine(self, real: ResourceType) -> ResourceType:
         if isinstance(real, NestingType) or not isinstance(real, ManagedType):
             return real
-        if real.service is None and real.type_name not in _WAITING:
+        if real.service is None and real.type_name not in _IMAGINED:
             return real
         made = type(type(real).__name__, (type(real),), self._methods(real))()
         made.also_named = real.also_named
@@ -92,6 +95,10 @@ class ImaginedTypes:
             reason = self.cloud.failure(type_, call)
             if reason is not None:
                 return Failed(reason)
+            if real.type_name in _SIGNALLED:
+                made: Outcome | None = _without_cloud(lambda: real.create(call), None)
+                if made is not None:
+                    return made
             return Done(
                 f"{call.name}-{call.token}", attributes=self.cloud.attributes_of(type_, call)
             )

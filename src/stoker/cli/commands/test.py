@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -115,15 +115,15 @@ class _Run:
     def run(self, files: Sequence[TestFile]) -> bool:
         """Run the tests and print the results. Return whether all passed and enough is covered."""
         began = time.monotonic()
-        minutes = self._cloud_minutes
-        subjects: AbstractContextManager[Subject] = (
-            trial_subject() if minutes is None else cloud_subject(minutes)
-        )
-        with subjects as subject:
-            runner = Runner(subject, self.coverage, updates=self._updates)
+        if self._cloud_minutes is None:
             for tests in files:
-                outcomes = runner.run(tests, self._only)
-                self.reports.append(show(tests.path, outcomes))
+                # a new service, so that ids do not depend on the files before
+                with trial_subject() as subject:
+                    self._run_file(subject, tests)
+        else:
+            with cloud_subject(self._cloud_minutes) as subject_on_cloud:
+                for tests in files:
+                    self._run_file(subject_on_cloud, tests)
         click.echo(summary(self.reports, time.monotonic() - began))
         if self.coverage is not None:
             click.echo("\n".join(coverage_lines(self.coverage)))
@@ -132,3 +132,7 @@ class _Run:
             raise InputError(f'no test has "{self._only}" in its name')
         covered = 100.0 if self.coverage is None else self.coverage.percent
         return all(each.passed for each in outcomes_of_all) and covered >= self._fail_under
+
+    def _run_file(self, subject: Subject, tests: TestFile) -> None:
+        runner = Runner(subject, self.coverage, updates=self._updates)
+        self.reports.append(show(tests.path, runner.run(tests, self._only)))

@@ -143,10 +143,11 @@ class Evaluation:
     def evaluator(self) -> Evaluator:
         """The evaluator of the resources of this template."""
         restricted = self.resolver.restricted(self.names)
-        return Evaluator(self.template, self._scope, self.types, restricted)
+        return Evaluator(self.template, self.scope, self.types, restricted)
 
     @lazy
-    def _scope(self) -> Scope:
+    def scope(self) -> Scope:
+        """Everything that functions of the template may use; references are unknown."""
         self.inputs.budget.widen(len(self.names))
         return Scope(
             version=self.template.version,
@@ -201,7 +202,7 @@ class Evaluation:
 
     def outputs(self, facts: Facts) -> list[Output]:
         """Return the outputs; disabled ones are None. Never raises: failed ones have an error."""
-        scope = self._scope.with_facts(facts)
+        scope = self.scope.with_facts(facts)
         enabled = {body.name for body in self.resolved.outputs}
         return [
             output(body, scope) if body.name in enabled else Output(body.name, None)
@@ -247,7 +248,7 @@ class Evaluation:
     @lazy
     def _output_diagnostics(self) -> list[Diagnostic]:
         """Return diagnostics about the outputs; their references are recorded, too."""
-        outputs, scope = self.resolved.outputs, self._scope
+        outputs, scope = self.resolved.outputs, self.scope
         found = [diagnostic for body in outputs for diagnostic in output_diagnostics(body, scope)]
         return [*found, *exports_diagnostics(outputs, scope)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from stoker.cli.authoring.template_tests.matching import Mismatch, mismatches, s
 from stoker.cli.authoring.template_tests.snapshots import SnapshotFile, rendered
 from stoker.cli.authoring.template_tests.subjects import Subject, TrialSubject
 from stoker.cli.authoring.template_tests.test_files import Inputs, TestCase, TestFile
-from stoker.cli.client.stacks import Stack, resources_of
+from stoker.cli.client.stacks import Stack, find_stack, resources_of
 from stoker.cli.console.failures import CommandError
 from stoker.cli.console.findings import DocumentError, Finding
 from stoker.cli.deploy.request import DeployRequest
@@ -59,6 +60,12 @@ class _Run:
     resources: Mapping[str, Mapping[str, Any]]  # as planned by an update without changes, by path
     references: Mapping[str, Any]  # physical ids by path
 
+    @property
+    def names(self) -> Mapping[str, str]:
+        """Return the paths of resources in place of ids, which differ in each run."""
+        names = {each: f"<{path}>" for path, each in self.references.items() if each}
+        return {**names, self.stack.id: "<stack>"}
+
 
 class Runner:
     """Runs test files in one service."""
@@ -68,7 +75,6 @@ class Runner:
         self._subject = subject
         self._coverage = coverage
         self._updates = updates
-        self._stacks = 0
 
     def run(self, tests: TestFile, only: str | None = None) -> Iterator[Outcome]:
         """Run the cases of a file whose names contain ``only``."""
@@ -89,9 +95,16 @@ class Runner:
         snapshots.save()
 
     def _mismatches(self, case: TestCase, snapshots: SnapshotFile) -> Iterator[Mismatch]:
-        self._stacks += 1
+        name = re.sub(r"[^A-Za-z0-9_.-]+|^[^A-Za-z]+", "-", case.inputs.template.stem).strip("-.")
+        try:
+            yield from self._of_stack(case, name or _STACK, snapshots)
+        finally:
+            left = find_stack(self._subject.client, name or _STACK, outputs=False)
+            if left is not None:
+                self._subject.remove(left)
+
+    def _of_stack(self, case: TestCase, name: str, snapshots: SnapshotFile) -> Iterator[Mismatch]:
         stack: Stack | None = None
-        name = f"{_STACK}{self._stacks}"
         try:
             if case.before is not None:
                 before = _request(name, case.before)
@@ -129,11 +142,10 @@ class Runner:
             return
         yield from self._state(case, run)
         if case.snapshot:
-            difference = snapshots.compare(case.name, rendered(run.plan))
+            difference = snapshots.compare(case.name, rendered(run.plan, run.names))
             if difference:
                 advice = "--update-snapshots accepts the new plan"
                 yield Mismatch(("snapshot",), f"the plan has changed ({advice}):\n{difference}")
-        self._subject.remove(run.stack)
 
     def _run(self, case: TestCase, name: str, before: Stack | None) -> _Run:
         request = _request(name, case.inputs)

@@ -14,14 +14,20 @@ DIRECTORY = "__snapshots__"
 _SYMBOLS = {"added": "+", "updated": "~", "replaced": "±", "deleted": "-"}
 
 
-def rendered(plan: Mapping[str, list[Mapping[str, Any]]]) -> str:
-    """Return planned changes as text, with the properties of each new or changed resource."""
+def rendered(plan: Mapping[str, list[Mapping[str, Any]]], names: Mapping[str, str]) -> str:
+    """Return planned changes as text, with the properties of each new or changed resource.
+
+    ``names`` replace ids, which differ in each run.
+    """
     lines: list[str] = []
     for change, symbol in _SYMBOLS.items():
         for resource in sorted(plan.get(change, ()), key=lambda each: list(each["path"])):
             lines.append(f"{symbol} {'/'.join(resource['path'])}  {resource['resource_type']}")
             lines += [f"    {line}" for line in _details(change, resource)]
-    return "\n".join(lines or ["nothing changes"]) + "\n"
+    text = "\n".join(lines or ["nothing changes"]) + "\n"
+    for each in sorted(names, key=len, reverse=True):
+        text = text.replace(each, names[each])
+    return text
 
 
 def _details(change: str, resource: Mapping[str, Any]) -> list[str]:

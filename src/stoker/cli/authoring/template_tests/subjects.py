@@ -19,8 +19,6 @@ from stoker.cli.rehearsal.throwaway_cloud import throwaway_cloud
 from stoker.trial.imagined_cloud import CONSTRAINTS, ImaginedCloud
 from stoker.trial.service import URL, TrialService, running_trial_service
 
-CREATE, UPDATE = "CREATE", "UPDATE"
-
 
 class Subject(Protocol):
     """A service that runs the stacks of tests."""
@@ -52,7 +50,7 @@ class TrialSubject:
         cloud = case.cloud
         names = {CONSTRAINTS.get(key, key): value for key, value in cloud.get("names", {}).items()}
         imagined = ImaginedCloud(names, cloud.get("attributes", {}), cloud.get("failures", {}))
-        self.service.imagine(imagined)
+        self.service.imagine(imagined, case.name)
         return None
 
     def ask(self, request: DeployRequest, method: str, path: str, body: Mapping[str, Any]) -> Any:
@@ -72,7 +70,9 @@ class TrialSubject:
         return found
 
     def remove(self, stack: Stack) -> None:
-        """Leave the stack: it is gone with the process."""
+        """Delete a stack."""
+        self.client.call(ORCHESTRATION, "DELETE", stack.path)
+        self.service.settle()
 
 
 class CloudSubject:

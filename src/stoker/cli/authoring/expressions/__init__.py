@@ -1,0 +1,1 @@
+"""Evaluates expressions of the template language for a person at a prompt."""

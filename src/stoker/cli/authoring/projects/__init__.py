@@ -1,0 +1,1 @@
+"""Starts projects of templates from examples."""
