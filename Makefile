@@ -5,6 +5,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ready
+DOCUMENTED := $(VENV)/.documented
 # half of the time tests wait for processes that they have started: one more than there are cores
 WORKERS ?= 3
 SEEDS ?= 200
@@ -30,6 +31,10 @@ $(READY): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV) dev
 	@touch $(RUNNABLE) $@
 
+$(DOCUMENTED): pyproject.toml local-cloud/pyproject.toml tools/setup
+	@tools/setup $(VENV) dev,docs
+	@touch $(RUNNABLE) $(READY) $@
+
 run: $(RUNNABLE)  ## start everything, deploy the example, show it, stop (KEEP=1: leave it running)
 	@$(PYTHON) tools/console.py --detach
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
@@ -40,7 +45,7 @@ test: $(READY)  ## all tests but the long ones
 	@tools/chromium
 	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long"
 
-test-long: $(READY)  ## the long tests, many more scenarios, the recorded cases over HTTP
+test-long: $(DOCUMENTED)  ## the long tests, many more scenarios, the recorded cases over HTTP
 	@$(PYTHON) -m pytest -m long
 	@$(PYTHON) -m pytest -m "not long" tests/attacks
 	@$(PYTHON) -m pytest -m "not long" -p tests.many_engines tests/clients tests/isolation tests/rest
@@ -84,11 +89,15 @@ mutants: $(READY)  ## make deliberate faults in copies of the tree: a test must 
 conformance: $(READY)  ## replay what a Heat has answered, over HTTP
 	@$(PYTHON) -m tests.conformance
 
-docs: $(READY)  ## write the generated pages of docs/, and check all pages and links
+docs: $(DOCUMENTED)  ## write the generated pages, check all pages, and build the site in site/
 	@$(PYTHON) -m tools.reference
+	@$(VENV)/bin/codespell --toml pyproject.toml README.md CHANGELOG.md CONTRIBUTING.md docs deploy local-cloud/README.md
 	@$(PYTHON) -m pytest tests/project/test_documents.py tests/project/test_developer_pages.py
+	@$(PYTHON) -m tools.site
+	@tools/chromium
+	@$(PYTHON) -m pytest tests/site
 
 clean:  ## remove the virtual environment and all caches
-	rm -rf $(VENV) dist var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache \
+	rm -rf $(VENV) dist site var local-cloud/dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .prose_cache \
 		console/node_modules src/stoker/api/console/assets
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,5 +1,6 @@
 """``python -m tools.reference`` writes what the documentation repeats from the code: the pages of
-commands and options, on imports and express, and the table in docs/reference/lost-creates.md.
+commands, options, functions, error codes and types, on imports and express, and the table in
+docs/reference/lost-creates.md.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from stoker.config.options import GROUPS
 from stoker.resources.base.builtin_types import built_in
 from stoker.resources.base.registry import Registry
 from stoker.schema.resource_type import Adopts, why_not_importable
-from tools import type_pages
+from tools import code_page, function_page, type_pages
 from tools.type_pages import way
 
 ROOT = Path(__file__).parents[1]
@@ -229,7 +230,9 @@ _EARLY = (
 
 
 PAGES = {
+    "docs/reference/error-codes.md": code_page.codes_page,
     "docs/reference/express.md": express_page,
+    "docs/reference/functions.md": function_page.functions_page,
     "docs/reference/commands.md": commands_page,
     "docs/reference/configuration.md": configuration_page,
     "docs/reference/imports.md": imports_page,
@@ -241,8 +244,8 @@ PAGES = {
 
 
 if __name__ == "__main__":
+    texts = {ROOT / name: page() for name, page in PAGES.items()}
     shutil.rmtree(ROOT / type_pages.FOLDER, ignore_errors=True)
-    for name, page in PAGES.items():
-        text = page()
-        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
-        (ROOT / name).write_text(text, encoding="utf-8")
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")

@@ -38,7 +38,7 @@ _MOST_VALUES = 12
 
 
 def pages() -> dict[str, Any]:
-    """Each page and what makes its text: an overview, one for each service, one for each type."""
+    """Each page with its function: an overview, one for each service, one for each type."""
     names = sorted({*built_in(), *declarations()}, key=lambda name: (_service(name), name))
     services = {key: [*group] for key, group in groupby(names, _service)}
     found: dict[str, Any] = {f"{FOLDER}/README.md": partial(_overview, services)}
@@ -202,7 +202,7 @@ def _example(type_: ResourceType) -> Iterator[str]:
 def _properties(type_: ResourceType) -> Iterator[str]:
     yield from ("", "## Properties", "")
     rows = [*_rows(type_.properties, "")]
-    titles = ("| property | type | | on update | meaning |", "|---|---|---|---|---|")
+    titles = ("| property | type | on update | meaning |", "|---|---|---|---|")
     yield from (*titles, *rows) if rows else ["The type has no properties."]
 
 
@@ -279,7 +279,8 @@ def _rows(properties: Mapping[str, Property], before: str) -> Iterator[str]:
             continue
         path = f"{before}{name}"
         change = "" if before else _change(declared)
-        cells = (f"`{path}`", _kind(declared), _use(declared), change, _meaning(declared))
+        kind = ", ".join(filter(None, (_kind(declared), _use(declared))))
+        cells = (f"`{path}`", kind, change, _meaning(declared))
         yield f"| {' | '.join(cells)} |"
         items = declared.items
         inner = declared.entries or (None if items is None else items.entries)

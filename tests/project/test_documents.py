@@ -96,7 +96,7 @@ def test_types_documented_as_missing_do_not_exist() -> None:
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_generated_references_are_up_to_date(name: str) -> None:
     """``python -m tools.reference`` writes them."""
-    assert (ROOT / name).read_text() == PAGES[name]()
+    assert (ROOT / name).read_bytes().decode() == PAGES[name]()
 
 
 async def test_documented_resource_type_works_as_plugin(tmp_path: Path) -> None:
