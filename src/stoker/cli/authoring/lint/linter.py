@@ -19,9 +19,11 @@ from stoker.cli.authoring.lint.views import DocumentView, EnvironmentView, Templ
 from stoker.cli.console.findings import Finding, finding_of
 from stoker.kernel.diagnostics import Diagnostic, Position
 from stoker.kernel.values import replace
+from stoker.template.evaluate.validation import REFERENCES
 from stoker.template.source.source import Source
 
 UNUSED_IGNORE = "unused-ignore"
+UNGUARDED = "unguarded-reference"  # validation reports it, too, if the condition does not hold
 
 
 def lint(
@@ -41,7 +43,9 @@ def lint(
     view = _view(source, template)
     file = source.file or ""
     found = list(_with_settings(validated or (), settings))
-    found += _findings(view, settings, file)
+    reported = {each.line for each in validated or () if each.code in REFERENCES}
+    own = _findings(view, settings, file)
+    found += (each for each in own if each.code != UNGUARDED or each.line not in reported)
     ignores = ignores_in(view.lines)
     kept = [each for each in found if not _is_ignored(each, ignores, file)]
     rule = all_rules()[UNUSED_IGNORE]

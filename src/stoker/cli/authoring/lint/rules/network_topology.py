@@ -46,7 +46,7 @@ def network_without_subnet(view: TemplateView) -> Problems:
         network_named(view, each.properties) for each in view.of_type("OS::Neutron::Subnet")
     }
     for network in view.of_type("OS::Neutron::Net"):
-        if network.name in with_subnet or network.properties.get("name") in with_subnet:
+        if {network.name, str(network.properties.get("name"))} & with_subnet:
             continue
         users = [each.path[1] for each in view.resource_references if each.name == network.name]
         types = {view.by_name[str(name)].type for name in users if str(name) in view.by_name}

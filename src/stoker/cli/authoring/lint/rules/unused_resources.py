@@ -246,7 +246,8 @@ def _is_output(view: TemplateView, name: str) -> bool:
 @rule(
     Group.CORRECTNESS,
     "A wait condition waits for a handle that no server gets.",
-    why="Nothing can send the signal, so the stack fails when the timeout ends.",
+    level=Level.STRICT,
+    why="Unless a user sends the signal by hand, the stack fails when the timeout ends.",
     remedy="Pass curl_cli, endpoint or token of the handle to a server, as with str_replace.",
     bad="""
         resources:
