@@ -50,6 +50,7 @@ COMMANDS: Mapping[str, str] = {
     "schema": "Print JSON Schemas of templates for editors.",
     "new": "Start a project of templates from an example.",
     "console": "Evaluate expressions of the template language.",
+    "convert": "Convert between HOT and CloudFormation, or Compose files to servers.",
     "takeover": "Take over the stacks of a running Heat.",
     "db": "Look after the database and its keys.",
     "api": "Answer requests, as one of many processes.",

@@ -1,0 +1,1 @@
+"""Converts templates between dialects, and Compose files to templates."""
