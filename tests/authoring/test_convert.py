@@ -25,7 +25,6 @@ from tests.cli.conftest import EXAMPLES, stoker
 # Recorded cases with a difference that is not worth a warning: a selection from null or from a text
 # with JSON, a default that breaks its own constraint, a parameter named like a pseudo parameter.
 DIFFERENT = {
-    "cfn_functions-085-select-from-null-prop.yaml",
     "cfn_functions-097-select-json-string-prop.yaml",
     "hot_misc_functions-044-str-split-val-null-prop.yaml",
     "parameters-180-badcons-two-in-one.yaml",
@@ -205,7 +204,8 @@ def test_services_of_compose_become_servers(tmp_path: Path) -> None:
 --restart unless-stopped --publish 8080:80/tcp --env-file /etc/web.env --add-host db:10.0.0.9 \
 'nginx:1.27' nginx -g 'daemon off;'"
           - parameters: {TAG: latest}
-            expect: {resources: {web: {properties: {user_data: {$contains: "'nginx:latest' nginx"}}}}}
+            expect:
+              resources: {web: {properties: {user_data: {$contains: "'nginx:latest' nginx"}}}}
         """
     )
     tests = stoker("test", str(tmp_path))

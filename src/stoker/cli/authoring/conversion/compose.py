@@ -1,7 +1,7 @@
 """Converts Compose files to HOT: each service becomes a server that runs its container.
 
-Networks become networks with a router, named volumes become volumes that are attached and mounted,
-published ports become rules of a security group and a floating IP, and variables become parameters.
+Networks get a router. Named volumes are attached and mounted. Published ports become rules of a
+security group, with a floating IP. Variables become parameters.
 Containers reach each other by the names of their services, as in Compose. The format is that of
 https://github.com/compose-spec/compose-spec/blob/main/spec.md.
 """

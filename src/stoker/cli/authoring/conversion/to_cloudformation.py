@@ -121,7 +121,7 @@ class _Conversion:
     # Values
 
     def _value(self, value: Any, path: Path) -> Any:
-        """Return a value with converted function calls. What cannot be expressed is reported."""
+        """Return a value with converted function calls. Report calls that have no equivalent."""
         if isinstance(value, list):
             return [self._value(each, (*path, index)) for index, each in enumerate(value)]
         if not isinstance(value, Mapping):
@@ -212,14 +212,11 @@ class _Conversion:
         if not isinstance(arguments, Mapping):
             refuse("str_replace with computed arguments")
         params, template = arguments.get("params"), arguments.get("template")
-        if isinstance(params, Mapping) and not self._is_call(params):
+        if isinstance(params, Mapping) and params.keys().isdisjoint(self._functions):
             converted = {key: self._as_text(each) for key, each in params.items()}
         else:
             converted = self._inner(params)
         return {"Fn::Replace": [converted, self._inner(template)]}
-
-    def _is_call(self, value: Mapping[str, Any]) -> bool:
-        return len(value) == 1 and next(iter(value)) in self._functions
 
     def _if(self, arguments: Any) -> Any:
         if not isinstance(arguments, list) or len(arguments) not in (2, 3):

@@ -129,7 +129,7 @@ class _Conversion:
     # Values
 
     def _value(self, value: Any, path: Path) -> Any:
-        """Return a value with converted function calls. What cannot be expressed is reported."""
+        """Return a value with converted function calls. Report calls that have no equivalent."""
         if isinstance(value, list):
             found = [self._value(each, (*path, index)) for index, each in enumerate(value)]
             return [each for each, old in zip(found, value, strict=True) if old != _NO_VALUE]
@@ -199,7 +199,9 @@ class _Conversion:
                 return {name: [*(given if isinstance(given, list) else [given]), chosen]}
         if isinstance(inner, list) and isinstance(chosen, int) and chosen < len(inner):
             return inner[chosen]
-        return _yaql("$.data.l[$.data.i]", l=inner, i=chosen)
+        if isinstance(chosen, int | str | Mapping) and isinstance(inner, list | Mapping):
+            return _yaql("$.data.l[$.data.i]", l=inner, i=chosen)
+        return refuse("a selection from this value")
 
     def _sub(self, arguments: Any) -> Any:
         text, values = arguments if isinstance(arguments, list) else (arguments, {})
