@@ -14,7 +14,7 @@ MINUTES ?= 60
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-packages test-soak test-openstack packages check format bench metrics simulate mutants conformance docs clean
+.PHONY: help setup run test test-long test-packages test-soak test-openstack packages release check format bench metrics simulate mutants conformance docs clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,6 +56,9 @@ test-long: $(DOCUMENTED)  ## the long tests, many more scenarios, the recorded c
 
 packages: $(READY)  ## build wheels and source distributions in dist/
 	@$(PYTHON) -m tools.packages
+
+release: $(READY)  ## packages, bill of materials, signed digests in dist/VERSION/
+	@$(PYTHON) -m tools.release
 
 test-packages: $(READY)  ## install the packages with pipx, uv and every Python of this machine
 	@$(PYTHON) -m pytest tests/packages

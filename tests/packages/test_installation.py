@@ -12,13 +12,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tools.release import EXTRAS
 
 from tests.packages.user import User
 
 pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[2]
 HELLO = str(ROOT / "examples/hello.yaml")
-EXTRAS = "local,postgresql,notifications,takeover,otel"
 FREE_PORTS = ("--port", "0", "--cfn-port", "0", "--cloudwatch-port", "0", "--cloud-port", "0")
 
 
