@@ -1,12 +1,15 @@
-"""Loads a dump of MariaDB into SQLite, as Heat's database would be there."""
+"""Loads a dump of MariaDB into another database, as Heat's would be there."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import sqlalchemy as sa
 
 RECORDED = Path(__file__).parent / "recorded"
 _TABLE = re.compile(r"CREATE TABLE `(\w+)`")
@@ -23,6 +26,13 @@ _INDEXED = {
     "snapshot": ("stack_id",),
     "resource_snapshot": ("snapshot_id",),
 }
+# Types that Heat's columns have in PostgreSQL; others are text there.
+_IN_POSTGRESQL = {
+    "int": sa.Integer,
+    "tinyint": sa.Boolean,
+    "datetime": sa.DateTime,
+    "blob": sa.LargeBinary,
+}
 
 
 def recorded_database(target: Path) -> str:
@@ -35,21 +45,51 @@ def load(dump: Path, target: Path) -> str:
     lines = dump.read_text().split("\n")
     with sqlite3.connect(target) as connection:
         for table, columns in tables_in(lines).items():
-            keyed = [f'"{n}" {k}{" PRIMARY KEY" if n == "id" else ""}' for n, k in columns]
+            keyed = [
+                f'"{n}" {_in_sqlite(k)}{" PRIMARY KEY" if n == "id" else ""}' for n, k in columns
+            ]
             connection.execute(f'CREATE TABLE "{table}" ({", ".join(keyed)})')
             for column in _INDEXED.get(table, ()):
                 connection.execute(f'CREATE INDEX "{table}_{column}" ON "{table}" ("{column}")')
-        for line in lines:
-            if found := _ROW.match(line):
-                row = _values(found[2])
-                marks = ", ".join("?" * len(row))
-                connection.execute(f'INSERT INTO "{found[1]}" VALUES ({marks})', row)
+        for table, row in _rows_in(lines):
+            marks = ", ".join("?" * len(row))
+            connection.execute(f'INSERT INTO "{table}" VALUES ({marks})', row)
     connection.close()
     return f"sqlite:///{target}"
 
 
+def load_postgresql(dump: Path, url: str) -> None:
+    """Load a dump into an empty database of PostgreSQL."""
+    lines = dump.read_text().split("\n")
+    metadata = sa.MetaData()
+    for name, columns in tables_in(lines).items():
+        kinds = ((n, _IN_POSTGRESQL.get(kind, sa.Text)) for n, kind in columns)
+        sa.Table(name, metadata, *(sa.Column(n, kind, primary_key=n == "id") for n, kind in kinds))
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        metadata.create_all(connection)
+        for name, row in _rows_in(lines):
+            table = metadata.tables[name]
+            values = zip(table.c, row, strict=True)
+            given = {column.name: _in_postgresql(column, value) for column, value in values}
+            connection.execute(table.insert(), given)
+    engine.dispose()
+
+
+def _in_sqlite(kind: str) -> str:
+    return "INTEGER" if kind in ("int", "tinyint") else "TEXT"
+
+
+def _in_postgresql(column: sa.Column[Any], value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(column.type, sa.Boolean):
+        return bool(value)
+    return datetime.fromisoformat(value) if isinstance(column.type, sa.DateTime) else value
+
+
 def tables_in(lines: list[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the tables of a dump, each with its columns and their types."""
+    """Return the tables of a dump, each with its columns and their types in MariaDB."""
     tables: dict[str, list[tuple[str, str]]] = {}
     table = ""
     for line in lines:
@@ -57,11 +97,16 @@ def tables_in(lines: list[str]) -> dict[str, list[tuple[str, str]]]:
             table = found[1]
             tables[table] = []
         elif table and (found := _COLUMN.match(line)):
-            kind = "INTEGER" if found[2] in ("int", "tinyint") else "TEXT"
-            tables[table].append((found[1], kind))
+            tables[table].append((found[1], found[2]))
         elif line.startswith(")"):
             table = ""
     return tables
+
+
+def _rows_in(lines: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    for line in lines:
+        if found := _ROW.match(line):
+            yield found[1], _values(found[2])
 
 
 def _values(text: str) -> list[Any]:
