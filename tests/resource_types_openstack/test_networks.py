@@ -6,6 +6,7 @@ import pytest
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
+from stoker.resources.neutron.ec2_eip_association import ElasticIpAssociation
 from stoker.resources.neutron.floating_ip import FloatingIP
 from stoker.resources.neutron.floating_ip_association import FloatingIPAssociation
 from stoker.resources.neutron.net import Net
@@ -212,6 +213,40 @@ def test_association_releases_only_its_own_port(cloud: FakeCloud) -> None:
     floating["port_id"] = port.physical_id
     link.delete()
     assert floating["port_id"] is None
+
+
+@pytest.mark.parametrize("given", ["EIP", "AllocationId"])
+def test_association_with_id_of_heat_is_deleted(cloud: FakeCloud, given: str) -> None:
+    """Heat's ids are the address or the floating IP, and do not name the port of the server."""
+    net, _ = subnet_of(cloud)
+    port = made(cloud, Port(), network=net.physical_id)
+    cloud.all("ports")[0]["device_id"] = "server"
+    made(cloud, FloatingIP(), floating_network=net.physical_id, port_id=port.physical_id)
+    floating = cloud.all("floatingips")[0]
+    physical_id = floating["floating_ip_address" if given == "EIP" else "id"]
+    properties = {given: physical_id, "InstanceId": "server"}
+    link = Row(ElasticIpAssociation(), cloud.connection, properties, physical_id=physical_id)
+    assert link.run("CHECK") == Done()
+    assert link.delete() == Done()
+    assert floating["port_id"] is None
+    assert isinstance(link.run("CHECK"), Failed)
+
+
+def test_association_of_deleted_server_is_deleted(cloud: FakeCloud) -> None:
+    properties = {"EIP": "203.0.113.9", "InstanceId": "gone"}
+    link = Row(ElasticIpAssociation(), cloud.connection, properties, physical_id="203.0.113.9")
+    assert link.delete() == Done()
+
+
+def test_association_with_number_of_heat_is_deleted(cloud: FakeCloud) -> None:
+    net, _ = subnet_of(cloud)
+    port = made(cloud, Port(), network=net.physical_id)
+    address = made(cloud, FloatingIP(), floating_network=net.physical_id, port_id=port.physical_id)
+    given = {"floatingip_id": address.physical_id, "port_id": port.physical_id}
+    link = Row(FloatingIPAssociation(), cloud.connection, given, physical_id="17")
+    assert link.run("CHECK") == Done()
+    assert link.delete() == Done()
+    assert cloud.all("floatingips")[0]["port_id"] is None
 
 
 def test_old_names_of_required_properties_are_understood(cloud: FakeCloud) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import FLOATING_IPS
 from stoker.kernel.diagnostics import Diagnostic
+from stoker.kernel.errors import NotFoundError
+from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.network_order import Others
 from stoker.resources.shared.networks.ec2 import address_called, port_of
@@ -49,19 +52,37 @@ class ElasticIpAssociation(ManagedType):
         """Return the id of the floating IP."""
         return _address(call)
 
+    def joined(self, call: Call) -> tuple[str, str]:
+        """Return the ids of the floating IP and of the port that the object joins.
+
+        The id of a stack from Heat is the floating IP or its address, and does not name the port.
+        """
+        address, separator, port = (call.physical_id or "").partition(":")
+        return (address, port) if separator else self.ends(call)
+
+    def leading(self, call: Call) -> Object | None:
+        """Return the floating IP, if it still leads to the port."""
+        if not call.physical_id:
+            return None
+        try:
+            address, port = self.joined(call)
+        except NotFoundError:
+            return None  # a deleted server has no address
+        found = FLOATING_IPS.find(call.cloud, address)
+        return found if found is not None and found.get("port_id") == port else None
+
     def update(self, call: Call) -> Outcome:
         """Move the association."""
         address, port = self.ends(call)
         if f"{address}:{port}" != call.physical_id:
-            self.delete(call)
+            self.delete(replace(call, properties=call.update.previous))
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
         """Disassociate the address, unless it is associated with another port now."""
-        address, _, port = (call.physical_id or "").partition(":")
-        found = FLOATING_IPS.find(call.cloud, address) if address else None
-        if found is not None and found.get("port_id") == port:
-            FLOATING_IPS.update(call.cloud, address, {"port_id": None})
+        found = self.leading(call)
+        if found is not None:
+            FLOATING_IPS.update(call.cloud, found["id"], {"port_id": None})
         return Done()
 
     def find(self, call: Call) -> str | None:
@@ -76,12 +97,12 @@ class ElasticIpAssociation(ManagedType):
 
     def parts(self, call: Call) -> Collection[str]:
         """Return the association of the address as shared part."""
-        address = (call.physical_id or "").partition(":")[0]
-        return {association_part(address or self.floating_ip(call))}
+        address, separator, _ = (call.physical_id or "").partition(":")
+        return {association_part(address if separator else self.floating_ip(call))}
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Return the properties as they were given, if the address leads to the port."""
-        address, _, port = call.object_id.partition(":")
+        address, port = self.joined(call)
         found = FLOATING_IPS.find(call.cloud, address)
         if found is None or not found.get("port_id"):
             return None
@@ -91,10 +112,8 @@ class ElasticIpAssociation(ManagedType):
 
     def check(self, call: Call) -> Outcome:
         """Check that the address is still associated with the port."""
-        address, _, port = (call.physical_id or "").partition(":")
-        found = FLOATING_IPS.find(call.cloud, address) if address else None
-        if found is None or found.get("port_id") != port:
-            return Failed(f"the address {address} no longer leads to the port {port}")
+        if self.leading(call) is None:
+            return Failed(f"the address of {call.physical_id} no longer leads to its port")
         return Done()
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:

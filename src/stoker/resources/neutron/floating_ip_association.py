@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from stoker.clouds.objects.collections import FLOATING_IPS
+from stoker.kernel.values import replace
 from stoker.resources.base import declare
 from stoker.resources.base.network_faults import unreachable_port
 from stoker.resources.base.network_order import Others, interfaces_towards
@@ -61,17 +62,29 @@ class FloatingIPAssociation(ManagedType):
         FLOATING_IPS.update(call.cloud, floating_ip, body)
         return Done(f"{floating_ip}:{port}")
 
+    def joined(self, call: Call) -> tuple[str, str]:
+        """Return the ids of the floating IP and of the port that the object joins.
+
+        The id of an adopted stack of Heat is a number; the properties then name both.
+        """
+        floating_ip, separator, port = (call.physical_id or "").partition(":")
+        if separator:
+            return floating_ip, port
+        return call.properties["floatingip_id"], call.properties["port_id"]
+
     def update(self, call: Call) -> Outcome:
         """Move the association."""
         if "floatingip_id" in call.update.changed:
-            self.delete(call)
+            self.delete(replace(call, properties=call.update.previous))
         return self.create(call)
 
     def delete(self, call: Call) -> Outcome:
         """Disassociate the address, unless it is associated with another port now."""
-        floating_ip, _, port = (call.physical_id or "").partition(":")
-        found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
-        if found is not None and port and found.get("port_id") == port:
+        if not call.physical_id:
+            return Done()
+        floating_ip, port = self.joined(call)
+        found = FLOATING_IPS.find(call.cloud, floating_ip)
+        if found is not None and found.get("port_id") == port:
             FLOATING_IPS.update(call.cloud, floating_ip, {"port_id": None})
         return Done()
 
@@ -91,7 +104,7 @@ class FloatingIPAssociation(ManagedType):
 
     def live(self, call: Call) -> Mapping[str, Any] | None:
         """Return floating IP and port; None if the floating IP has no port."""
-        found = FLOATING_IPS.find(call.cloud, call.object_id.partition(":")[0])
+        found = FLOATING_IPS.find(call.cloud, self.joined(call)[0])
         if found is None or not found.get("port_id"):
             return None
         observed = {name: found.get(name) for name in ("port_id", "fixed_ip_address")}
@@ -99,16 +112,15 @@ class FloatingIPAssociation(ManagedType):
 
     def check(self, call: Call) -> Outcome:
         """Check that the address is still associated with the port."""
-        floating_ip, _, port = (call.physical_id or "").partition(":")
-        found = FLOATING_IPS.find(call.cloud, floating_ip) if floating_ip else None
+        floating_ip, port = self.joined(call)
+        found = FLOATING_IPS.find(call.cloud, floating_ip)
         if found is None or found.get("port_id") != port:
             return Failed(f"the floating IP {floating_ip} is no longer associated with port {port}")
         return Done()
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return the floating IP."""
-        floating_ip = (call.physical_id or "").partition(":")[0]
-        return {"show": FLOATING_IPS.get(call.cloud, floating_ip)}
+        return {"show": FLOATING_IPS.get(call.cloud, self.joined(call)[0])}
 
     def implicit_dependencies(
         self, properties: Mapping[str, Any], others: Others
