@@ -76,6 +76,20 @@ def test_deleted_resources_are_not_listed_as_unstarted() -> None:
     in_lab(story)
 
 
+def test_output_with_false_condition_is_listed() -> None:
+    async def story(lab: Lab) -> None:
+        outputs = {"o": {"condition": "never", "value": 1}, "p": {"value": 2}}
+        never = {"never": {"equals": ["a", "b"]}}
+        wanted = template({"a": thing()}, outputs=outputs, conditions=never)
+        address = await lab.create(wanted)
+        shown = (await lab.engine.views.stack(CALLER, address)).outputs or ()
+        assert [(output.name, output.value) for output in shown] == [("o", None), ("p", 2)]
+        listed_outputs = await lab.engine.views.outputs(CALLER, address)
+        assert [name for name, _ in listed_outputs] == ["o", "p"]
+
+    in_lab(story)
+
+
 def test_resource_without_row_is_omitted_during_delete() -> None:
     async def story(lab: Lab) -> None:
         failing = {"a": thing(fail="create"), "b": thing(depends_on="a")}

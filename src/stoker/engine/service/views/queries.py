@@ -103,14 +103,14 @@ class Queries:
         )
 
     async def outputs(self, caller: Caller, address: StackAddress) -> Sequence[tuple[str, str]]:
-        """Return the keys and descriptions of the outputs."""
+        """Return the keys and descriptions of the outputs, whatever their conditions."""
         stack = await self._finder.at(caller, address)
         if is_emptied(stack):
             return []
         evaluation = await self._evaluation(stack)
         return [
             (body.name, str(body.description or "No description given"))
-            for body in evaluation.resolved.outputs
+            for body in evaluation.template.outputs.values()
         ]
 
     async def resources(
