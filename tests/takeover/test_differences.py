@@ -47,6 +47,13 @@ def resource(name: str, **fields: Any) -> dict[str, Any]:
         ({"resources": [resource("a")]}, {"resources": []}, [None]),
         ({"physical_resource_id": "75"}, {"physical_resource_id": "a:b"}, ["link-id"]),
         ({"physical_resource_id": "75"}, {"physical_resource_id": "76"}, [None]),
+        ({"s": "UPDATE_IN_PROGRESS"}, {"s": "UPDATE_FAILED"}, ["interrupted"]),
+        ({"s": "UPDATE_IN_PROGRESS"}, {"s": "CREATE_FAILED"}, [None]),
+        (
+            {"stack_status_reason": "Stack UPDATE started"},
+            {"stack_status_reason": "interrupted by the take-over"},
+            ["interrupted"],
+        ),
     ],
 )
 def test_difference_has_its_rule(heat: Any, ours: Any, rules: list[str | None]) -> None:

@@ -249,7 +249,10 @@ def _entry(each: NewTree, now: float) -> dict[str, object]:
     root = next(
         record for record in tree.records if isinstance(record, Stack) and record.id == tree.root_id
     )
-    remarks = [{"resource": remark.resource, "text": remark.text} for remark in tree.remarks]
+    remarks = [
+        {"stack": remark.stack_id, "resource": remark.resource, "text": remark.text}
+        for remark in tree.remarks
+    ]
     return {
         "stack_id": root.id,
         "project_id": root.project_id,

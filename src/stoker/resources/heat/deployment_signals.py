@@ -59,14 +59,20 @@ def _remove_user(call: Call) -> None:
 def _with_key(call: Call) -> Mapping[str, Any]:
     signalling, user_data = _signalling(call), _with_user(call)
     known = {**user_data, **signalling.create_keypair(call, user_data["user_id"])}
+    return {**known, "signal_url": _signal_url(call, known)}
+
+
+def _signal_url(call: Call, data: Mapping[str, Any]) -> str:
     # A script may run longer than a signature is normally valid, so this one does not expire.
-    url = signalling.presigned_url(replace(call, data=known), "signal", never_expire=True)
-    return {**known, "signal_url": url}
+    keyed = replace(call, data=data)
+    return _signalling(call).presigned_url(keyed, "signal", never_expire=True)
 
 
 def _signed(call: Call) -> Sequence[DeploymentInput]:
+    # Heat does not store the URL of a deployment, only the key that signs it.
+    url = call.data.get("signal_url") or _signal_url(call, call.data)
     return (
-        DeploymentInput("deploy_signal_id", call.data["signal_url"], _SIGNAL_ID),
+        DeploymentInput("deploy_signal_id", url, _SIGNAL_ID),
         DeploymentInput("deploy_signal_verb", "POST", _VERB),
     )
 

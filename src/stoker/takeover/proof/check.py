@@ -24,6 +24,7 @@ from stoker.takeover.proof.objects import find_objects
 from stoker.takeover.proof.plans import planned_changes
 from stoker.takeover.proof.report import Finding, Findings, ProofReport, StackReport
 from stoker.takeover.proof.service import Answer, ProofService
+from stoker.takeover.records.states import NOT_REACHED
 
 _NO_URL = "http://127.0.0.1"
 _NONE = Compared(0, 0, {})
@@ -91,6 +92,8 @@ class Check:
         """Return the report. Raise TakeoverError if Heat's answers cannot be read."""
         for entry in self._taken:
             for remark in entry.remarks:
+                if remark["text"] == NOT_REACHED:
+                    continue  # the plan shows what is left
                 place = f"{remark['resource']}: " if remark["resource"] else ""
                 finding = Finding("record", f"{place}{remark['text']}")
                 self._findings.add(entry.stack_id, finding)
@@ -158,9 +161,25 @@ class Check:
         roots = [each for each in self._stacks if each.parent_id is None and not each.deleted_at]
         for number, stack in enumerate(roots, 1):
             progress(f"planning {number} of {len(roots)}: {stack.name}")
-            for finding in await planned_changes(proof, stack):
+            for finding in await planned_changes(proof, stack, self._left_behind(stack.id)):
                 self._findings.add(stack.id, finding)
         return len(roots)
+
+    def _left_behind(self, root_id: str) -> frozenset[tuple[str, ...]]:
+        """Return the paths of resources that the last operation in Heat did not reach."""
+        entry = next(each for each in self._taken if each.stack_id == root_id)
+        stacks = {stack.id: stack for stack in self._stacks}
+
+        def path_of(stack: Stack) -> tuple[str, ...]:
+            if stack.parent_id is None:
+                return ()
+            return (*path_of(stacks[stack.parent_id]), stack.parent_resource or "")
+
+        return frozenset(
+            (*path_of(stacks[remark["stack"]]), remark["resource"])
+            for remark in entry.remarks
+            if remark["text"] == NOT_REACHED and remark.get("stack") in stacks
+        )
 
     async def _find(self, progress: Callable[[str], None]) -> int:
         progress("looking for objects")

@@ -14,6 +14,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from stoker.takeover.records.states import INTERRUPTED
+
 Path = tuple[str | int, ...]
 
 NAMED: Mapping[str, str] = {
@@ -51,6 +53,10 @@ NAMED: Mapping[str, str] = {
         "Heat orders the members of a concurrent resource chain, and shows that in required_by;"
         " Stoker does not order them."
     ),
+    "interrupted": (
+        "An operation that was in progress during the last pass has failed here. Repeat the pass"
+        " when it has ended in Heat, or with `--wait`."
+    ),
 }
 
 _ADDED = frozenset({"project", "attributes_note", "output_note"})
@@ -64,6 +70,7 @@ _CREDENTIALS = frozenset(
 # Keys that identify an entry of a list, the first that all entries have.
 _KEYS = ("id", "output_key", "resource_name")
 _ABSENT = object()
+_RUNNING = "IN_PROGRESS"
 
 
 class Difference(Struct, frozen=True):
@@ -163,6 +170,10 @@ def _rule(path: Path, heat: Any, ours: Any) -> str | None:
         return "registry"
     if last == "physical_resource_id" and str(heat).isdigit() and ":" in str(ours):
         return "link-id"
+    if str(heat).endswith(_RUNNING) and ours == f"{str(heat).removesuffix(_RUNNING)}FAILED":
+        return "interrupted"
+    if str(last).endswith("status_reason") and ours == INTERRUPTED:
+        return "interrupted"
     if "metadata" in path[:-1] and last in _COOLDOWN and ours is _ABSENT:
         return "cooldown"
     if "resource_data" in path[:-1] and last in _CREDENTIALS and ours is _ABSENT:

@@ -68,6 +68,8 @@ def _wanted(
             collection = getattr(type_, "collection", None)
             if type_ is None or collection is None or type_.service is None:
                 continue
+            if "{}" in collection.path:
+                continue  # the list of another object has it
             if row.physical_id is None or row.status is not Status.COMPLETE or type_.link:
                 continue
             key = type_.service, type_.kind

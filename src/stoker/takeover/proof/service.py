@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Message
@@ -52,7 +52,7 @@ class ProofService:
             "http_version": "1.1",
             "method": "GET",
             "scheme": self._root.scheme or "http",
-            "path": full,
+            "path": unquote(full),
             "raw_path": full.encode(),
             "root_path": "",
             "query_string": query.encode(),

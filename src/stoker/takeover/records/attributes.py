@@ -42,7 +42,9 @@ _FROM_DATA = frozenset(
 # Types whose reference is the physical id in Heat, and an ARN of the nested stack here.
 _REFERRED_BY_ID = frozenset(
     {
+        "AWS::AutoScaling::AutoScalingGroup",
         "OS::Heat::AutoScalingGroup",
+        "OS::Heat::InstanceGroup",
         "OS::Heat::ResourceChain",
         "OS::Heat::ResourceGroup",
         "OS::Heat::SoftwareDeploymentGroup",
@@ -51,6 +53,13 @@ _REFERRED_BY_ID = frozenset(
         "OS::Heat::StructuredDeployments",
     }
 )
+# A type without a physical id in Heat, whose reference is the name that its object would have.
+_LAUNCH = "AWS::AutoScaling::LaunchConfiguration"
+# Types whose signed URL Heat computes again for each answer.
+_SIGNED = frozenset(
+    {"OS::Heat::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy", "OS::Heat::HARestarter"}
+)
+_METERING = "metering.groupname"  # key of the tag that names an instance's group
 _KEYS, _USERS = "AWS::IAM::AccessKey", "AWS::IAM::User"
 
 
@@ -76,7 +85,8 @@ class LocalAttributes:
             for row in rows
             if row.implementation == _USERS and "username" in row.data
         }
-        found = [self._referred(row, types[row.id]) for row in rows]
+        signed = [self._signed(row, types[row.id]) for row in rows]
+        found = [self._referred(row, types[row.id]) for row in signed]
         received = _by_reference(found, signals)
         return [self._read(row, types[row.id], received, users) for row in found]
 
@@ -99,7 +109,20 @@ class LocalAttributes:
         shown = {**shown, **row.attributes, **known}
         if row.implementation in _REFERRED_BY_ID:
             row = replace(row, origin={**row.origin, "reference": child.id})
+        group = _metered_as(rows)
+        if group is not None:
+            row = replace(row, data={**row.data, "metered_as": group})
         return with_shown(row, shown, child.address.arn)
+
+    def _signed(self, row: Resource, type_: ResourceType | None) -> Resource:
+        """Return the row with its signed URL, for types that create it once."""
+        if row.implementation not in _SIGNED or type_ is None or "access" not in row.data:
+            return row
+        with suppress(RequestError):
+            call = self._call(row, type_)
+            url = self._addresses.presigned_url(call, "signal", never_expire=True)
+            return replace(row, data={**row.data, "signed_url": url})
+        return row
 
     def _referred(self, row: Resource, type_: ResourceType | None) -> Resource:
         """Return the row with the value of ``get_resource``, where it is not the physical id."""
@@ -108,7 +131,8 @@ class LocalAttributes:
         plain = type(type_).reference is ResourceType.reference
         if plain and row.physical_id is not None:
             return row
-        reference = type_.reference(self._call(row, type_))
+        call = self._call(row, type_)
+        reference = call.physical_name if row.implementation == _LAUNCH else type_.reference(call)
         if reference == row.physical_id:
             return row
         return replace(row, attributes={**row.attributes, REFERENCE: reference})
@@ -158,6 +182,15 @@ class LocalAttributes:
 def reference_of(row: Resource) -> Any:
     """Return the value of ``get_resource`` for a row."""
     return row.attributes.get(REFERENCE, row.physical_id)
+
+
+def _metered_as(members: Sequence[Resource]) -> str | None:
+    """Return the name of the group in the tags of its instances; None for other groups."""
+    for member in members:
+        for tag in member.properties.get("Tags") or ():
+            if isinstance(tag, Mapping) and tag.get("Key") == _METERING:
+                return str(tag.get("Value"))
+    return None
 
 
 def _facts(current: Mapping[str, Resource]) -> RecordedFacts:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.execution.calls.build import physical_name
-from stoker.engine.model.records import Resource, Stack, StoredSignal
+from stoker.engine.model.records import Resource, Stack, Status, StoredSignal
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.takeover.heat.database import Row
@@ -19,7 +19,7 @@ from stoker.takeover.records.attribute_paths import whole_attributes
 from stoker.takeover.records.evaluation import definition_of, implementation_of
 from stoker.takeover.records.identifiers import derived_id, token_of
 from stoker.takeover.records.properties import checked_properties, values_of
-from stoker.takeover.records.states import ended_state
+from stoker.takeover.records.states import NOT_REACHED, ended_state, is_created
 from stoker.takeover.records.type_data import HeatResource, TypeData, translate
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation
@@ -47,9 +47,14 @@ class ResourceRows:
         decryption: Decryption,
         evaluations: Mapping[int, Evaluation | None],
         user_facts: Mapping[str, Any],
+        template_id: int,
     ) -> None:
-        """``evaluations`` are by the id of the template, ``user_facts`` those of stack users."""
+        """``evaluations`` are by the id of the template, ``user_facts`` those of stack users.
+
+        ``template_id`` is that of the stack's current template.
+        """
         self._batch = batch
+        self._template_id = template_id
         self._stack = stack
         self._decryption = decryption
         self._evaluations = evaluations
@@ -69,9 +74,12 @@ class ResourceRows:
         remarks: list[str] = []
         if type_ is None:
             remarks.append("its type is not known here, so that it can only be shown and deleted")
+        if self._is_left_behind(row):
+            remarks.append(NOT_REACHED)
         place = f"stack {self._stack.id}, resource {row['name']}"
         properties = self._properties(row, place)
-        applied, faults = checked_properties(properties, type_)
+        # A resource that was never created has no properties yet.
+        applied, faults = checked_properties(properties, type_ if is_created(row) else None)
         remarks += [f"property {each.path}: {each.message}" for each in faults]
         heat = HeatResource(
             name=row["name"],
@@ -95,6 +103,11 @@ class ResourceRows:
         if is_nested:
             record = _with_nested(record, row["nova_instance"])
         return CarriedResource(record, self._signals(row, kept), remarks, type_)
+
+    def _is_left_behind(self, row: Row) -> bool:
+        """Return whether the last operation failed, and ended before it reached the resource."""
+        last = row["current_template_id"] == self._template_id
+        return self._stack.status is Status.FAILED and not (last and is_created(row))
 
     def _record(
         self,
@@ -137,6 +150,9 @@ class ResourceRows:
         return list(document_of(row["requires"], "resource, column requires") or ())
 
     def _dependencies(self, row: Row, definition: Definition | None) -> tuple[str, ...]:
+        current = self._evaluations.get(self._template_id)
+        if current is not None and row["name"] not in current.dependencies:
+            return ()  # it has left the template, as all have when the delete of a stack starts
         if definition is not None:
             return tuple(sorted(definition.dependencies))
         return tuple(sorted({self._names[i] for i in self._required(row) if i in self._names}))

@@ -13,7 +13,7 @@ from stoker.takeover.heat.documents import time_of
 from stoker.takeover.heat.trees import HeatBatch
 from stoker.takeover.records.credentials import credentials_of
 from stoker.takeover.records.inputs import input_id_of
-from stoker.takeover.records.states import ended_state
+from stoker.takeover.records.states import RUNNING, ended_state
 from stoker.template.evaluate.evaluation import Evaluation
 
 # The fencing token of a stack that was driven once: an engine then reads its resources.
@@ -47,6 +47,16 @@ def stack_of(row: Row, batch: HeatBatch, decryption: Decryption) -> Stack:
         disable_rollback=bool(row["disable_rollback"]),
         tags=tuple(each["tag"] for each in batch.tags.get(row["id"], ())),
     )
+
+
+def remarks_on(stack: Stack, row: Row) -> list[str]:
+    """Return the remarks about a stack; of a tree, only the root stack has one about operations."""
+    found = []
+    if not stack.credentials and stack.deleted_at is None:
+        found.append("Heat has no credentials for it")
+    if row["status"] == Status.IN_PROGRESS.value and row["owner_id"] is None:
+        found.append(RUNNING)
+    return found
 
 
 def nested_in(stack: Stack, parent: Stack, resource: str | None, holder: Resource | None) -> Stack:

@@ -8,6 +8,9 @@ from stoker.engine.model.records import Action, Status
 from stoker.takeover.errors import UnreadableValueError
 
 INTERRUPTED = "interrupted by the take-over"
+# Remarks about a stack, and about a resource in a stack whose last operation failed.
+RUNNING = "an operation is in progress in Heat; repeat the pass when it has ended, or with --wait"
+NOT_REACHED = "the last operation in Heat ended before it"
 
 
 def action_of(word: Any, place: str) -> Action:
@@ -32,3 +35,8 @@ def ended_state(row: Any, place: str) -> tuple[Action, Status, str]:
     if status is Status.IN_PROGRESS:
         return action, Status.FAILED, INTERRUPTED
     return action, status, row["status_reason"] or ""
+
+
+def is_created(row: Any) -> bool:
+    """Return whether the create of a resource has started."""
+    return row["action"] not in (None, Action.INIT.value)

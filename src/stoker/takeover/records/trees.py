@@ -32,7 +32,7 @@ from stoker.takeover.records.inputs import input_of
 from stoker.takeover.records.remarks import Remark
 from stoker.takeover.records.resources import ResourceRows, in_group, names_by_age
 from stoker.takeover.records.snapshots import snapshot_records
-from stoker.takeover.records.stacks import described, nested_in, stack_of, user_facts
+from stoker.takeover.records.stacks import described, nested_in, remarks_on, stack_of, user_facts
 from stoker.template.evaluate.evaluation import Evaluation
 
 
@@ -132,8 +132,8 @@ class _TreeWork:
         name = row["parent_resource_name"] if holder is None else holder.name
         definition = None if parent is None else definition_of(parent.evaluation, name)
         stack = stack_of(row, self._batch, self._decryption)
-        if not stack.credentials and stack.deleted_at is None:
-            self._remark(stack, "Heat has no credentials for it")
+        for text in remarks_on(stack, row):
+            self._remark(stack, text)
         if parent is not None:
             stack = nested_in(stack, parent.stack, row["parent_resource_name"], holder)
         templates = {row["raw_template_id"], row["prev_raw_template_id"]} - {None}
@@ -151,7 +151,9 @@ class _TreeWork:
             stack = described(stack, evaluation)
         self._built[stack.id] = _Built(stack, inputs, current, evaluation, evaluations)
         facts = user_facts(row, self._batch, self._user_domain)
-        resources = ResourceRows(self._batch, stack, self._decryption, evaluations, facts)
+        resources = ResourceRows(
+            self._batch, stack, self._decryption, evaluations, facts, row["raw_template_id"]
+        )
         carried = resources.all(self._members)
         self._resources[stack.id] = [in_group(each.row, holder) for each in carried]
         for each in carried:

@@ -49,6 +49,7 @@ Translation = Callable[[HeatResource, TypeData], TypeData]
 _RENAMED = {"access_key": "access", "secret_key": "secret"}
 _SIGNAL_STATUS = ("status", "Status")
 _COOLDOWN = ("cooldown_end", "cooldown", "scaling_in_progress")
+_SIGNALLING = frozenset({"user_id", "signal_url"})
 _PLACES = ("deployments", "os-collect-config")
 
 
@@ -100,7 +101,8 @@ def _deployment(resource: HeatResource, common: TypeData) -> TypeData:
     if address is not None:
         data = {**data, "signal_url": address}
     # The objects of the transport exist if the server was given the deployment.
-    prepared = {"prepared": True} if resource.physical_id is not None else {}
+    is_prepared = resource.physical_id is not None and not _SIGNALLING.isdisjoint(data)
+    prepared = {"prepared": True} if is_prepared else {}
     return replace(common, data={**data, **prepared, "replacing_inputs": {}})
 
 
@@ -125,6 +127,16 @@ def _scaling_group(resource: HeatResource, common: TypeData) -> TypeData:
 def _instance_group(resource: HeatResource, common: TypeData) -> TypeData:
     names = list(resource.members)
     return replace(common, data={**common.data, "names": names, "made": len(names)})
+
+
+def _launch_configuration(resource: HeatResource, common: TypeData) -> TypeData:
+    """Translate a launch configuration, which passes its own properties to the instances."""
+    own = {
+        name: value
+        for name, value in resource.properties.items()
+        if name != "InstanceId" and value is not None
+    }
+    return replace(common, data={**common.data, "properties": own})
 
 
 def _scaling_policy(resource: HeatResource, common: TypeData) -> TypeData:
@@ -219,6 +231,7 @@ _TRANSLATIONS: Mapping[str, Translation] = {
     "OS::Heat::AutoScalingGroup": _scaling_group,
     "AWS::AutoScaling::AutoScalingGroup": _scaling_group,
     "OS::Heat::InstanceGroup": _instance_group,
+    "AWS::AutoScaling::LaunchConfiguration": _launch_configuration,
     "OS::Heat::ScalingPolicy": _scaling_policy,
     "AWS::AutoScaling::ScalingPolicy": _scaling_policy,
     "OS::Heat::ResourceGroup": _resource_group,

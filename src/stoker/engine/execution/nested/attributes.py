@@ -10,6 +10,7 @@ from stoker.engine.model.records import Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts, ReferenceOf
 from stoker.kernel.values import replace
+from stoker.schema.properties import Type
 from stoker.schema.resource_type import NestingType, ResourceType
 from stoker.template.definition import Output
 from stoker.template.evaluate.type_resolver import STACK_ID, TemplateType
@@ -52,11 +53,21 @@ def shown_by(
     shown: dict[str, Any] = values
     if isinstance(type_, NestingType):
         shown = {type_.attribute_of(name): value for name, value in values.items()}
+        shown = {name: _declared(type_, name, value) for name, value in shown.items()}
         shown = {"outputs": values, **shown}
         errors = {type_.attribute_of(name): error for name, error in errors.items()}
     if errors:
         shown = {**shown, ERRORS: errors}
     return {**inner, **deeper, **shown}
+
+
+def _declared(type_: ResourceType, name: str, value: Any) -> Any:
+    """Return a value as its attribute declares it. Nested stacks from Heat list texts in a map."""
+    attribute = type_.attributes.get(name)
+    is_listed = isinstance(value, Mapping) and all(isinstance(v, str) for v in value.values())
+    if attribute is not None and attribute.type is Type.STRING and is_listed:
+        return ",".join(value.values())
+    return value
 
 
 def with_shown(row: Resource, shown: Mapping[str, Any], reference: Any) -> Resource:

@@ -30,6 +30,7 @@ BALANCER = "AWS::ElasticLoadBalancing::LoadBalancer"
 POOLS = "pools"
 # Tag of pool members that belong to a group, not to the load balancer's own instances.
 GROUPED = "stoker:group"
+METERED = "metered_as"  # Key of the data: group in the tags of its instances, if not the reference.
 LAUNCHED = "properties"  # Key of a launch configuration's data: properties of its instances.
 # Properties that a launch configuration copies from a server.
 COPIED = ("ImageId", "InstanceType", "KeyName", "SecurityGroups")
@@ -90,7 +91,7 @@ def nested(
         resources.update(parts)
     return Nested(
         member_naming.template(resources, {"InstanceList": {"value": listed}}),
-        data=found.data,
+        data={**found.data, **{key: call.data[key] for key in (METERED,) if key in call.data}},
         batches=tuple(
             (*batch, *(p for name in batch for p in balanced[name])) for batch in batches
         ),
@@ -105,9 +106,10 @@ def metering_tags(call: NestingCall, *keys: str) -> list[Mapping[str, str]]:
     """
     tags: list[Mapping[str, str]] = list(call.properties["Tags"] or ())
     named = any(str(tag["Key"]).startswith(_METERING) for tag in tags)
-    if named or not 0 < len(call.reference) <= _LONGEST_TAG:
+    group = call.data.get(METERED, call.reference)
+    if named or not 0 < len(group) <= _LONGEST_TAG:
         return tags
-    return tags + [{"Key": f"{_METERING}{key}", "Value": call.reference} for key in keys]
+    return tags + [{"Key": f"{_METERING}{key}", "Value": group} for key in keys]
 
 
 def _own_configuration(call: NestingCall) -> dict[str, Any]:
