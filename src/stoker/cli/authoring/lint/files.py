@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -12,13 +15,18 @@ from stoker.cli.arguments.documents import read_document
 from stoker.cli.arguments.files import environment_beside
 from stoker.cli.arguments.locations import STDIN, Location, origin_of
 from stoker.cli.authoring.discovery import DocumentKind, kind_of_document
+from stoker.cli.authoring.lint.comments import ignores_in
 from stoker.cli.authoring.lint.linter import lint
 from stoker.cli.authoring.lint.settings import SettingsFiles
 from stoker.cli.console.findings import Finding, finding_of
 from stoker.cli.offline import OfflineChecks
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.lazy import lazy
 from stoker.template.environment.environment import parse_environment
 from stoker.template.source.source import Source, read
+
+_UNKNOWN_TYPE = "unknown-type"
+_NOT_NESTED = "it is not nested"
 
 
 class Outcome(Struct):
@@ -45,9 +53,10 @@ def lint_files(
 
     Raise :class:`InputError` for documents that cannot be read.
     """
-    run = _Run(files)
+    documents = list(paths)
+    run = _Run(files, documents)
     with closing(run.checks):
-        for path in paths:
+        for path in documents:
             beside = environment_beside(path) if auto_environment else None
             used = environments if beside is None else [beside, *environments]
             template = run.lint_document(path, used)
@@ -60,10 +69,11 @@ def lint_files(
 class _Run:
     """Lints one document after the other; each is read once, also standard input."""
 
-    def __init__(self, files: SettingsFiles) -> None:
+    def __init__(self, files: SettingsFiles, documents: Sequence[Path]) -> None:
         self.outcome = Outcome()
         self.checks = OfflineChecks(self._read)
         self._files = files
+        self._documents = documents
         self._texts: dict[Location, str] = {}
         self._linted: set[Path] = set()
 
@@ -83,8 +93,40 @@ class _Run:
             return None
         checked = self.checks.check(path, environments, {})
         self.outcome.texts = {**checked.texts, **self.outcome.texts}
-        self._add(path, lint(source, settings, validated=checked.findings))
+        validated = [each for each in checked.findings if self._is_relevant(each, name)]
+        self._add(path, lint(source, settings, validated=validated))
         return source
+
+    def _is_relevant(self, finding: Finding, document: str) -> bool:
+        """Return whether a finding of validation holds for a template among others.
+
+        A comment in a nested template ignores it, or an environment among the documents has the
+        type.
+        """
+        if finding.code == _UNKNOWN_TYPE:
+            named = re.search(r"\(([^()]+)\)", finding.message)
+            name = "" if named is None else named[1]
+            if any(fnmatchcase(name, pattern) for pattern in self._mapped_types):
+                return False
+        if _NOT_NESTED in finding.message:
+            return False  # Templates with resource_facade are only deployed in others.
+        if finding.file == document:
+            return True
+        ignores = ignores_in(self.outcome.texts.get(finding.file, "").splitlines())
+        return not any(each.covers(finding.code, finding.line) for each in ignores)
+
+    @lazy
+    def _mapped_types(self) -> frozenset[str]:
+        """Return the types that environments among the documents map, also with wildcards."""
+        found: set[str] = set()
+        for path in self._documents:
+            try:
+                data = read(self._read(path)).data
+            except DiagnosticError:
+                continue
+            if kind_of_document(data) is DocumentKind.ENVIRONMENT:
+                found.update(_names_in(data.get("resource_registry")))
+        return frozenset(found)
 
     def lint_environment(self, path: Path, template: Source | None) -> None:
         """Lint an environment with its template, unless that was done before."""
@@ -109,6 +151,15 @@ class _Run:
         self.outcome.documents += 1
         self.outcome.texts[origin_of(path)] = self._read(path)
         self.outcome.add(found)
+
+
+def _names_in(registry: Any) -> Iterator[str]:
+    """Yield the names of types in a registry, also of those for single resources."""
+    for name, value in registry.items() if isinstance(registry, Mapping) else ():
+        if isinstance(value, Mapping):
+            yield from _names_in(value)
+        else:
+            yield str(name)
 
 
 def _template_beside(environment: Path) -> Source | None:

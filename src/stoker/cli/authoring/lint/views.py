@@ -299,7 +299,7 @@ class TemplateView(_Expressions):
         """Return all texts in resources and outputs."""
         sections = (self.dialect.resources, self.dialect.outputs)
         return [
-            text for section in sections for text in texts_in(self.data.get(section), (section,))
+            text for section in sections for text in texts_in(self.section(section), (section,))
         ]
 
     def resource_in(self, value: Any) -> str | None:

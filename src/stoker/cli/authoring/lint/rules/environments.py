@@ -171,8 +171,8 @@ def unknown_encrypted_parameter(view: EnvironmentView) -> Problems:
     known = {*view.section("parameters"), *view.section("parameter_defaults")}
     if view.template is not None:
         known |= view.template.parameters.keys()
-    for index, name in enumerate(written if isinstance(written, list) else ()):
-        near = nearest(str(name), known) if name not in known else None
+    for index, name in enumerate(map(str, written) if isinstance(written, list) else ()):
+        near = nearest(name, known) if name not in known else None
         if near is not None:
             message = f'there is no parameter "{name}"'
             path = ("encrypted_param_names", index)

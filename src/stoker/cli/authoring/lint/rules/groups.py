@@ -170,7 +170,7 @@ def scaling_without_shrinking(view: TemplateView) -> Problems:
         changes = [
             as_number(view.constant(each.properties.get("scaling_adjustment"))) for each in policies
         ]
-        kinds = {view.constant(each.properties.get("adjustment_type")) for each in policies}
+        kinds = {str(view.constant(each.properties.get("adjustment_type"))) for each in policies}
         is_relative = kinds <= {"change_in_capacity", "percent_change_in_capacity"}
         if is_relative and all(change is not None and change > 0 for change in changes):
             yield Problem("no policy removes members", policies[0].at("auto_scaling_group_id"))

@@ -20,12 +20,12 @@ from stoker.cli.authoring.lint.views import TemplateView, Text
 from stoker.kernel.diagnostics import Path
 from stoker.schema.properties import Property
 
-_TEXT_TYPES = frozenset((None, "string", "String", "json", "Json", "comma_delimited_list"))
+_TEXT_TYPES = frozenset(("None", "string", "String", "json", "Json", "comma_delimited_list"))
 
 
 def _is_secret(name: str, declaration: Mapping[str, Any]) -> bool:
     kind = declaration.get("type", declaration.get("Type"))
-    return kind in _TEXT_TYPES and is_secret_name(name)
+    return str(kind) in _TEXT_TYPES and is_secret_name(name)
 
 
 @rule(

@@ -76,7 +76,7 @@ def generated_secret_output(view: TemplateView) -> Problems:
             continue
         resource = view.by_name.get(reference.name)
         kind = "" if resource is None else resource.type
-        if (kind, reference.rest[0]) in _GENERATED:
+        if (kind, str(reference.rest[0])) in _GENERATED:
             message = f'the output shows the secret of "{reference.name}"'
             yield Problem(message, (*reference.path[:2], view.dialect.value))
 

@@ -302,7 +302,8 @@ def wait_condition_without_sender(view: TemplateView) -> Problems:
 @rule(
     Group.MAINTAINABILITY,
     "Nothing triggers a scaling policy.",
-    why="The group never scales by it: no alarm and no user knows its address.",
+    level=Level.STRICT,
+    why="No alarm and no output has its address, so that only signals by hand reach it.",
     remedy="Name its alarm_url or signal_url in an alarm or an output, or remove it.",
     bad="""
         resources:
