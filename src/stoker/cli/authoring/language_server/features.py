@@ -9,6 +9,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from stoker.cli.authoring.formatting.formatter import NotFormattableError, formatted
+from stoker.cli.authoring.language_server.actions.actions import KINDS, code_actions
 from stoker.cli.authoring.language_server.completion.completer import complete, resolve
 from stoker.cli.authoring.language_server.documents import Document, Kind
 from stoker.cli.authoring.language_server.hovers import hover
@@ -122,6 +123,14 @@ def _format(session: Session, params: types.DocumentFormattingParams) -> list[ty
     return [types.TextEdit(document.text.range(0, len(content)), result)]
 
 
+def _actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
+    document = session.documents.of_uri(params.text_document.uri)
+    if document is None:
+        return []
+    model, sent = session.models.of(document), params.context.diagnostics
+    return code_actions(model, params.range, sent, can_create=session.can_create)
+
+
 Feature = Callable[[Session, Any], Any]
 
 _TRIGGERS = [":", " ", "-", "{", "[", "$", ".", "/", '"', "'", "!"]
@@ -141,4 +150,5 @@ FEATURES: Mapping[str, tuple[Feature, Any]] = {
     types.TEXT_DOCUMENT_PREPARE_RENAME: (_prepare_rename, None),
     types.TEXT_DOCUMENT_RENAME: (_rename, types.RenameOptions(prepare_provider=True)),
     types.TEXT_DOCUMENT_FORMATTING: (_format, None),
+    types.TEXT_DOCUMENT_CODE_ACTION: (_actions, types.CodeActionOptions(KINDS)),
 }

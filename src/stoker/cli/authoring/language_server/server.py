@@ -98,6 +98,12 @@ def _initialize(ls: Server, params: types.InitializeParams) -> None:
     client = params.capabilities.text_document
     item = client.completion.completion_item if client and client.completion else None
     ls.session.has_snippets = bool(item and item.snippet_support)
+    workspace = params.capabilities.workspace
+    edits = workspace.workspace_edit if workspace else None
+    operations = (edits.resource_operations if edits else None) or ()
+    ls.session.can_create = bool(
+        edits and edits.document_changes and types.ResourceOperationKind.Create in operations
+    )
     folders = params.workspace_folders or ()
     uri = folders[0].uri if folders else params.root_uri
     path = to_fs_path(uri) if uri else None

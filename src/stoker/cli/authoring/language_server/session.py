@@ -18,6 +18,7 @@ class Session:
         self.models = Models(self.documents, self.checker)
         self.index = Index(self.documents, self.models)
         self.has_snippets = False  # whether the editor has places in inserted text
+        self.can_create = False  # whether edits may create files
         self.configure(settings)
 
     @property

@@ -1,0 +1,1 @@
+"""Code actions: remedies of findings, conversions, and extraction of nested templates."""
