@@ -190,7 +190,7 @@ def test_services_of_compose_become_servers(tmp_path: Path) -> None:
     (tmp_path / "app.test.yaml").write_text(
         """
         parameters: {DB_PASSWORD: geheim}
-        cloud: {attributes: {db: {first_address: 10.0.0.9}}}
+        cloud: {attributes: {db_port: {fixed_ips: [{ip_address: 10.0.0.9}]}}}
         tests:
           - expect:
               count: {OS::Nova::Server: 2, OS::Cinder::Volume: 1, OS::Neutron::FloatingIP: 1}
@@ -210,6 +210,8 @@ def test_services_of_compose_become_servers(tmp_path: Path) -> None:
     )
     tests = stoker("test", str(tmp_path))
     assert tests.exit_code == 0, tests.output
+    lint = stoker("lint", "--strict", str(tmp_path / "app.yaml"))
+    assert lint.exit_code == 0, lint.output
 
 
 def test_other_documents_are_refused(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ class _Conversion:
             size = {"get_param": f"{volume}_size"}
             self._resources[_id("volume", volume)] = {
                 "type": "OS::Cinder::Volume",
+                "deletion_policy": "retain",  # as "docker compose down" keeps it
                 "properties": {"size": size},
             }
         for container in services.values():
@@ -157,7 +158,7 @@ class _Conversion:
         }
         ports = []
         for network in container.networks or (_DEFAULT,):
-            port = _id(f"port_{network}" if len(container.networks) > 1 else "port", name)
+            port = _port(container, network)
             ports.append({"port": {"get_resource": port}})
             self._resources[port] = {
                 "type": "OS::Neutron::Port",
@@ -170,14 +171,16 @@ class _Conversion:
         neighbours = [each for each in container.depends_on if each in services]
         owned = [each for each in container.volumes if self._owners[each.name] == name]
         server: dict[str, Any] = {"type": "OS::Nova::Server"}
-        if neighbours:
-            server["depends_on"] = [_name(each) for each in neighbours]
+        # the script needs the internet, and so the router
+        networks = container.networks or (_DEFAULT,)
+        server["depends_on"] = [_id("interface", network) for network in networks]
+        server["depends_on"] += [_name(each) for each in neighbours]
         server["properties"] = {
             "image": {"get_param": "image"},
             "flavor": {"get_param": "flavor"},
             "networks": ports,
             "user_data_format": "RAW",
-            "user_data": self._user_data(container, neighbours, owned),
+            "user_data": self._user_data(container, neighbours, owned, services),
         }
         if container.labels:
             server["properties"]["metadata"] = dict(container.labels)
@@ -196,7 +199,12 @@ class _Conversion:
     def _rules(self, container: Container) -> list[dict[str, Any]]:
         """Return rules for published ports from everywhere, and for all from the networks."""
         rules: list[dict[str, Any]] = [
-            {"protocol": protocol, "port_range_min": first, "port_range_max": last}
+            {
+                "protocol": protocol,
+                "port_range_min": first,
+                "port_range_max": last,
+                "remote_ip_prefix": "0.0.0.0/0",
+            }
             for first, last, protocol in container.published
         ]
         networks = container.networks or (_DEFAULT,)
@@ -219,7 +227,11 @@ class _Conversion:
         }
 
     def _user_data(
-        self, container: Container, neighbours: list[str], owned: list[NamedVolume]
+        self,
+        container: Container,
+        neighbours: list[str],
+        owned: list[NamedVolume],
+        services: Mapping[str, Container],
     ) -> Any:
         script = setup_script(container, neighbours, owned)
         params: dict[str, Any] = {}
@@ -229,8 +241,11 @@ class _Conversion:
             else:
                 params[match.group()] = self._variable(*match.groups())
         for neighbour in neighbours:
-            address = {"get_attr": [_name(neighbour), "first_address"]}
-            params[f"@ADDRESS_OF_{neighbour}@"] = address
+            other = services[neighbour]
+            networks = other.networks or (_DEFAULT,)
+            shared = [each for each in networks if each in (container.networks or (_DEFAULT,))]
+            port = _port(other, (shared or networks)[0])
+            params[f"@ADDRESS_OF_{neighbour}@"] = {"get_attr": [port, "fixed_ips", 0, "ip_address"]}
         for volume in owned:
             params[f"@VOLUME_{volume.name}@"] = {"get_resource": _id("volume", volume.name)}
         if not params:
@@ -248,6 +263,11 @@ class _Conversion:
             declared["hidden"] = True
         self._parameters.setdefault(variable, declared)
         return {"get_param": variable}
+
+
+def _port(container: Container, network: str) -> str:
+    """Return the name of a server's port in a network."""
+    return _id(f"port_{network}" if len(container.networks) > 1 else "port", container.name)
 
 
 def _plain(name: str) -> str:
