@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pygls.lsp.client import LanguageClient
 from stoker.cli.authoring.language_server.text import Text
 
 PATIENCE_SECONDS = 60.0
+OWN = (sys.executable, "-m", "stoker")
 
 
 class Editor:
@@ -154,11 +155,13 @@ class Editor:
 
 
 @asynccontextmanager
-async def opened(folder: Path, options: Any = None) -> AsyncIterator[Editor]:
-    """Start a server for a folder."""
+async def opened(
+    folder: Path, options: Any = None, program: Sequence[str] = OWN
+) -> AsyncIterator[Editor]:
+    """Start a server for a folder, by default that of this checkout."""
     client = LanguageClient("test", "1")
     editor = Editor(client, folder)
-    await client.start_io(sys.executable, "-m", "stoker", "lsp", "--stdio", cwd=folder)
+    await client.start_io(*program, "lsp", "--stdio", cwd=folder)
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             answer = await client.initialize_async(
