@@ -64,6 +64,7 @@ from stoker.server.purge import RetentionJob
 from stoker.server.roles import ProcessRole
 from stoker.server.scheduling import ForeignHandler, StackScheduler, StandaloneScheduler
 from stoker.server.settings import ServerSettings, password_of, server_settings
+from stoker.server.warm_up import authenticate, warm_up
 from stoker.store.opening import OpenStore
 from stoker.template.definition import TypeRegistry
 from stoker.template.describe.catalogue import Catalogue
@@ -306,7 +307,7 @@ class App:
         self._forgetting.start()
         self._gate.open()
         await self._start_driving()
-        self._loading = asyncio.get_running_loop().run_in_executor(None, self._load)
+        self._loading = asyncio.ensure_future(self._load_ahead())
 
     async def _start_driving(self) -> None:
         trusts, outbox = self._gate.trusts, self._store.store.outbox
@@ -328,6 +329,11 @@ class App:
             await asyncio.sleep(FORGET_EVERY)
             self._scheduler.ports.evaluations.forget_unused()
             await asyncio.get_running_loop().run_in_executor(None, freeing.give_back)
+
+    async def _load_ahead(self) -> None:
+        await asyncio.get_running_loop().run_in_executor(None, self._load)
+        if self._role is not ProcessRole.ENGINE:
+            await warm_up(self.rest_for(authenticate))
 
     def _load(self) -> None:
         try:

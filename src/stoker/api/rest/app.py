@@ -30,6 +30,7 @@ from stoker.kernel.time_limit import project
 from stoker.kernel.values import replace
 from stoker.template.describe.catalogue import Catalogue
 
+_ROUTER = Router(ROUTES)
 _METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
 _UNAUTHORIZED = {
     "error": {
@@ -70,7 +71,6 @@ class _Server:
         self._api = api
         self._settings = api.settings
         self._authenticate = authenticate
-        self._router = Router(ROUTES)
 
     async def respond(self, request: Request, request_id: str) -> Response:
         """Return the response to a request."""
@@ -96,7 +96,7 @@ class _Server:
         if caller is None:
             challenge = f'Keystone uri="{self._settings.identity_uri}"'
             return json_response(_UNAUTHORIZED, 401, {"WWW-Authenticate": challenge})
-        matches = self._router.matches(path)
+        matches = _ROUTER.matches(path)
         if not matches:
             raise not_found("Nothing is served at this address.")
         allowed = ",".join(matches[0].operations)
