@@ -8,16 +8,13 @@ from typing import Any
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _SECRET_WORDS = frozenset(
-    ("password", "passwd", "passphrase", "pass", "pwd", "secret", "token", "credential",
+    ("password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "credential",
      "credentials", "psk", "passcode")
 )  # fmt: skip
-# Words after a secret that make it the name of something else.
-_ABOUT = frozenset(
-    ("length", "size", "policy", "type", "name", "id", "ref", "uuid", "ttl", "expiry", "expiration",
-     "timeout", "url", "uri", "endpoint", "file", "path", "hash", "algorithm", "format", "auth",
-     "authentication", "login", "lifetime", "count", "characters", "store", "container", "enabled",
-     "rotation", "age", "min", "max", "validity", "duration", "href", "service", "manager", "order",
-     "less", "phrase", "through", "by", "key")
+# Words behind a secret that still mean the secret.
+_ENDINGS = frozenset(
+    ("value", "text", "string", "confirm", "confirmation", "again", "new", "old", "plain", "base64",
+     "b64", "data")
 )  # fmt: skip
 _SECRET_PAIRS = frozenset(
     (("api", "key"), ("private", "key"), ("access", "key"), ("secret", "key"), ("auth", "key"),
@@ -40,17 +37,14 @@ KNOWN_DEFAULTS = frozenset(
 
 
 def is_secret_name(name: str) -> bool:
-    """Return whether a parameter or property of this name probably has a secret."""
+    """Return whether a parameter or property of this name probably has a secret.
+
+    The last word decides: ``token_ttl`` and ``password_length`` are no secrets.
+    """
     parts = [part.lower() for part in _PARTS.findall(name)]
-    for index, part in enumerate(parts):
-        following = parts[index + 1] if index + 1 < len(parts) else ""
-        after = parts[index + 2] if index + 2 < len(parts) else ""
-        if (part, following) in _SECRET_PAIRS:
-            if after not in _ABOUT:
-                return True
-        elif part in _SECRET_WORDS and following not in _ABOUT:
-            return True
-    return False
+    while parts and (parts[-1].isdigit() or parts[-1] in _ENDINGS):
+        parts.pop()
+    return bool(parts) and (parts[-1] in _SECRET_WORDS or tuple(parts[-2:]) in _SECRET_PAIRS)
 
 
 def is_hidden(declaration: Mapping[str, Any]) -> bool:

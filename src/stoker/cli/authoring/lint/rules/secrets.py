@@ -290,10 +290,14 @@ def _all_texts(view: TemplateView) -> Iterator[Text]:
 
 
 _ASSIGNED = re.compile(
-    r"(?im)^[^#\n]*?\b(?:export\s+)?[A-Za-z_]*(?:password|passwd|secret|token)[A-Za-z_]*"
-    r"\s*(?:=|:\s)\s*[\"']?([^\s\"'$%{}<>()|&;\\]{6,})[\"']?\s*$"
+    r"(?im)^[^#\n]*?\b(?:export\s+)?[A-Za-z_]*(?:password|passwd|secret|token)"
+    r"[ \t]*(?:=|:[ \t])[ \t]*[\"']?([^\s\"'$%{}<>()|&;\\]{6,})[\"']?\s*$"
+)
+_LISTED = re.compile(
+    r"(?m)^chpasswd:\s*\n(?:\s+\w+:.*\n)*?\s+list:\s*\|?\s*\n\s+(?:- )?\w+:([^\s$]+)$"
 )
 _CHPASSWD = re.compile(r"(?m)echo\s+[\"']?\w+:([^\s\"'$]+)[\"']?\s*\|\s*(?:sudo\s+)?chpasswd")
+_PASSWORDS = (_ASSIGNED, _CHPASSWD, _LISTED)
 
 
 @rule(
@@ -336,18 +340,32 @@ _CHPASSWD = re.compile(r"(?m)echo\s+[\"']?\w+:([^\s\"'$]+)[\"']?\s*\|\s*(?:sudo\
 )
 def secret_in_script(view: TemplateView) -> Problems:
     """Yield long texts that assign a literal to the name of a secret."""
+    placeholders = _placeholders(view)
     for text in view.texts:
         if "\n" not in text.value:
             continue
-        match = _ASSIGNED.search(text.value) or _CHPASSWD.search(text.value)
-        if match is not None and not _is_harmless(match[1]):
+        match = next(filter(None, (each.search(text.value) for each in _PASSWORDS)), None)
+        if match is None or any(each in match[1] for each in placeholders):
+            continue
+        if not _is_harmless(match[1]):
             yield Problem("the text sets a password that is written in it", text.path)
 
 
+def _placeholders(view: TemplateView) -> set[str]:
+    """Return the placeholders of all texts that are filled."""
+    written = (
+        call.arguments.get("params")
+        for call in view.calls_of("str_replace", "str_replace_strict", "str_replace_vstrict")
+        if isinstance(call.arguments, Mapping)
+    )
+    return {str(name) for params in written if isinstance(params, Mapping) for name in params}
+
+
 _HARMLESS = re.compile(
-    r"^(?:true|false|none|null|required|optional|/.*|\d+|[A-Z_]+|.*\.\w+\(.*)$", re.IGNORECASE
+    r"(?i:true|false|yes|no|none|null|required|optional|password|passwd|secret|token)"
+    r"|/.*|\d+|[A-Z_]+|.*\.\w+\(.*"
 )
 
 
 def _is_harmless(value: str) -> bool:
-    return is_placeholder(value) or bool(_HARMLESS.match(value))
+    return is_placeholder(value) or bool(_HARMLESS.fullmatch(value))

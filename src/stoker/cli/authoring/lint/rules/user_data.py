@@ -44,8 +44,9 @@ def download_piped_to_shell(view: TemplateView) -> Problems:
 
 
 _PIPED = re.compile(
-    r"(?:curl|wget)\b[^|;\n]*(?:\\\n[^|;\n]*)*\|\s*(?:sudo\s+(?:-\w+\s+)*)?(?:/bin/)?"
-    r"(?:ba|z|da)?sh\b|(?:curl|wget)\b[^|;\n]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby)\b"
+    r"(?:curl|wget)\b[^|;\n]*(?:\\\n[^|;\n]*)*\|\s*(?:sudo\s+(?:-\w+\s+)*)?"
+    r"(?:\w+=(?:\"[^\"]*\"|'[^']*'|\S*)\s+)*(?:/bin/)?(?:ba|z|da)?sh\b"
+    r"|(?:curl|wget)\b[^|;\n]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby)\b"
     r"|\b(?:ba)?sh\s+<\(\s*(?:curl|wget)\b"
 )
 
