@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+import stoker
 from stoker.cli.authoring.lint.catalogue import all_rules
 from stoker.cli.authoring.lint.rule import Rule
+from stoker.cli.authoring.lint.validation_codes import VALIDATION_CODES
 from tests.lint.examples import documents_of, findings_of, marked_lines
 
 RULES = all_rules()
+SOURCES = Path(stoker.__file__).parent
+ROOMS = ("template", "schema", "resources", "cli/arguments")
+CODE = re.compile(
+    r"(?:Diagnostic|report|failed|refusal|refuse|_refuse|_report|_error)"
+    r'\(\s*"([a-z][a-z0-9]*(?:-[a-z0-9]+)+)"'
+)
 
 
 @pytest.fixture(params=RULES.values(), ids=lambda rule: rule.name)
@@ -40,3 +49,12 @@ def test_rule_is_documented_in_sentences(rule: Rule) -> None:
 
 def test_there_are_many_rules_of_lint_itself() -> None:
     assert sum(not rule.is_of_validation for rule in RULES.values()) >= 120
+
+
+def test_all_codes_of_validation_are_known() -> None:
+    known = RULES.keys() | VALIDATION_CODES
+    sources = [path for room in ROOMS for path in (SOURCES / room).rglob("*.py")]
+    found = {code for path in sources for code in CODE.findall(path.read_text("utf-8"))}
+    assert len(found) > 80
+    assert sorted(found - known) == []
+    assert sorted(RULES.keys() & VALIDATION_CODES) == []

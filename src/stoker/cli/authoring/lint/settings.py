@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from stoker.cli.arguments.documents import read_file
 from stoker.cli.authoring.lint.catalogue import all_rules
 from stoker.cli.authoring.lint.rule import Group, Level, Rule
+from stoker.cli.authoring.lint.validation_codes import VALIDATION_CODES
 from stoker.cli.console.failures import InputError
 from stoker.kernel.diagnostics import DiagnosticError, Severity, did_you_mean
 from stoker.kernel.values import replace
@@ -234,7 +235,7 @@ def _is_alike(value: Any, default: Any) -> bool:
 
 def _check_name(name: str, file: str) -> None:
     """Raise :class:`InputError` for a name that no rule and no group has."""
-    names = (*all_rules(), *Group)
+    names = (*all_rules(), *Group, *VALIDATION_CODES)
     if name not in names:
         near = did_you_mean(name, names) or "stoker lint --list-rules lists them"
         raise InputError(f'{file}: there is no rule or group "{name}"; {near}')

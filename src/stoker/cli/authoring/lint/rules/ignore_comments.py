@@ -5,6 +5,7 @@ from __future__ import annotations
 from stoker.cli.authoring.lint.catalogue import all_rules
 from stoker.cli.authoring.lint.comments import ignores_in
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, Subject, rule
+from stoker.cli.authoring.lint.validation_codes import VALIDATION_CODES
 from stoker.cli.authoring.lint.views import DocumentView
 from stoker.kernel.diagnostics import nearest
 
@@ -31,24 +32,11 @@ def unknown_rule(view: DocumentView) -> Problems:
     """Yield names in comments that are no rules."""
     known = all_rules()
     for ignore in ignores_in(view.lines):
-        if ignore.name not in known and ignore.name not in _OTHER_CODES:
+        if ignore.name not in known and ignore.name not in VALIDATION_CODES:
             near = nearest(ignore.name, known)
             advice = None if near is None else f'did you mean "{near}"?'
             message = f'there is no rule "{ignore.name}"'
             yield Problem(message, place=(ignore.line, ignore.column), suggestion=advice)
-
-
-# Codes of stoker validate without an entry among the rules.
-_OTHER_CODES = frozenset(
-    (
-        "bad-character", "bad-creation-policy", "bad-deletion-policy", "bad-directive",
-        "bad-export", "bad-loop", "bad-rule", "bad-shape", "bad-value", "both-names-given",
-        "broken-rule", "circular-type", "duplicate-address", "facade-mismatch", "invalid-mapping",
-        "nested-too-deep", "no-export", "no-macro", "no-such-resource", "unfetched-file",
-        "unimplemented-property", "unsupported-update-policy", "unsupported-deletion-policy",
-        "undeployable-type", "withdrawn-type",
-    )
-)  # fmt: skip
 
 
 @rule(

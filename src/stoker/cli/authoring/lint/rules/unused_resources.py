@@ -40,10 +40,18 @@ from stoker.template.describe.references import ReferenceKind
         """,
 )
 def unused_security_group(view: TemplateView) -> Problems:
-    """Yield security groups without references, unless something names them."""
+    """Yield security groups without references in templates with servers or ports."""
+    if not _has_servers(view):
+        return
     groups = ("OS::Neutron::SecurityGroup", "AWS::EC2::SecurityGroup")
     for resource in _unused(view, groups):
         yield Problem(f'nothing has the security group "{resource.name}"', resource.path)
+
+
+def _has_servers(view: TemplateView) -> bool:
+    """Return whether a template has anything that can have a security group or an address."""
+    types = ("OS::Nova::Server", "OS::Neutron::Port", "AWS::EC2::Instance")
+    return any(view.of_type(*types)) or any("::" not in each.type for each in view.resources)
 
 
 def _unused(view: TemplateView, types: tuple[str, ...]) -> Iterator[Resource]:
@@ -131,6 +139,9 @@ def unused_volume(view: TemplateView) -> Problems:
     remedy="Give it a port_id, associate it, or return its address as an output.",
     bad="""
         resources:
+          port:
+            type: OS::Neutron::Port
+            properties: {network: internal}
           address:  # here
             type: OS::Neutron::FloatingIP
             properties: {floating_network: public}
@@ -146,7 +157,9 @@ def unused_volume(view: TemplateView) -> Problems:
         """,
 )
 def unused_floating_ip(view: TemplateView) -> Problems:
-    """Yield floating IPs without a port that nothing refers to."""
+    """Yield floating IPs without a port that nothing refers to, in templates with servers."""
+    if not _has_servers(view):
+        return
     for resource in _unused(view, ("OS::Neutron::FloatingIP", "OS::Nova::FloatingIP")):
         if not resource.has("port_id"):
             yield Problem(f'nothing uses the floating IP "{resource.name}"', resource.path)
