@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stoker.cli.arguments.atomic_file import replace_text
 from stoker.cli.authoring.formatting.formatter import NotFormattableError, formatted
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.json.tree import same
@@ -249,3 +250,49 @@ def test_command_reports_broken_documents_and_formats_the_rest(tmp_path: Path) -
     assert done.exit_code == 2
     assert "a.yaml:1:4: error: the text is not valid YAML" in done.output
     assert (tmp_path / "b.yaml").read_text() == "a: 1\n"
+
+
+@pytest.mark.parametrize("indicator", ["|", "|+", "|-", ">", ">+", "|2", "|2+", ">-2"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n  "])
+def test_last_block_keeps_its_end(indicator: str, end: str) -> None:
+    text = f"a:\n- b:  {indicator} # why\n     x\n     y{end}"
+    result = formatted(text)
+    assert yaml.safe_load(result) == yaml.safe_load(text)
+    assert formatted(result) == result
+    assert result.endswith("\n")
+
+
+@pytest.mark.parametrize("line_end", ["\r\n", "\r", "\x85", "\r\x85"])
+def test_line_ends_become_line_feeds(line_end: str) -> None:
+    assert formatted(UGLY.replace("\n", line_end)) == formatted(UGLY)
+
+
+def test_unreadable_file_does_not_stop_others(tmp_path: Path) -> None:
+    bad, good = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    bad.write_bytes(b"heat_template_version: 2018-08-31\ndescription: \xe9\n")
+    good.write_text("heat_template_version:   2018-08-31\n")
+    done = stoker("fmt", str(bad), str(good))
+    assert done.exit_code == 2
+    assert "is not UTF-8 text: line 2" in done.stderr
+    assert good.read_text() == "heat_template_version: 2018-08-31\n"
+
+
+def test_written_file_keeps_permissions_and_link(tmp_path: Path) -> None:
+    file, link = tmp_path / "-x é.yaml", tmp_path / "link.yaml"
+    file.write_text("heat_template_version:   2018-08-31\n")
+    file.chmod(0o750)
+    link.symlink_to(file)
+    assert stoker("fmt", str(link)).exit_code == 0
+    assert file.read_text() == "heat_template_version: 2018-08-31\n"
+    assert file.stat().st_mode & 0o777 == 0o750
+    assert link.is_symlink()
+    assert sorted(tmp_path.iterdir()) == sorted([file, link])
+
+
+def test_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    path.write_text("old")
+    with pytest.raises(UnicodeEncodeError):
+        replace_text(path, "new \ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

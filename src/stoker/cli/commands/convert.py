@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from stoker.cli.arguments.atomic_file import replace_text
 from stoker.cli.arguments.documents import read_document
 from stoker.cli.arguments.files import bundle
 from stoker.cli.arguments.locations import InputFile, Location, origin_of
@@ -68,7 +69,7 @@ def command(document: Location, target: str | None, output: Path | None, strict:
     if output is None:
         click.echo(result, nl=False)
     else:
-        output.write_text(result, "utf-8")
+        replace_text(output, result)
 
 
 def _converted(document: Location, source: Source, target: str | None) -> Converted:

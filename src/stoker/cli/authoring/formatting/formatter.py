@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 
 from stoker.cli.authoring.formatting.layout import laid_out
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.json.tree import same
 from stoker.template.source.source import read
+
+# YAML reads each of these as the same line end.
+_LINE_END = re.compile("\r\n|\r\x85|\r|\x85")
 
 
 class NotFormattableError(Exception):
@@ -21,7 +25,7 @@ def formatted(text: str, file: str | None = None) -> str:
     Raises :class:`DiagnosticError` for a document that cannot be read, and
     :class:`NotFormattableError`.
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", text.removeprefix("\ufeff"))
     source = read(text, file)
     data = source.data
     result = _json(text) if text.lstrip()[:1] in ("{", "[") else None

@@ -271,7 +271,11 @@ class _Layout:
         elif lines and not lines[-1]:
             end -= len(lines.pop()) + 1
         shifted = (f"{' ' * new}{line[old:]}" if line[old:] else "" for line in lines)
-        return "\n".join([_header(header), *shifted]), end
+        header = _header(header)
+        if end == len(self.text):
+            # Without a line end behind it, the value has none either.
+            header = _HEADER.sub(lambda match: _stripping(match.group()), header, count=1)
+        return "\n".join([header, *shifted]), end
 
     def _finish(self, gap: _Gap, before: list[_Block]) -> None:
         if self.previous is None:
@@ -300,6 +304,11 @@ def _header(header: str) -> str:
         if hash_
         else indicator.rstrip()
     )
+
+
+def _stripping(indicators: str) -> str:
+    """Return the indicators of a block scalar whose value ends without a line end."""
+    return f"{indicators.replace('+', '').replace('-', '')}-"
 
 
 def _reindented(scalar: str, indent: int) -> str:

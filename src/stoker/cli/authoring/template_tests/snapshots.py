@@ -8,6 +8,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from stoker.cli.arguments.atomic_file import replace_text
 from stoker.cli.console.failures import InputError
 
 DIRECTORY = "__snapshots__"
@@ -81,7 +82,7 @@ class SnapshotFile:
             return
         self._path.parent.mkdir(exist_ok=True)
         blocks = [f"=== {name}\n{text}" for name, text in sorted(self._stored.items())]
-        self._path.write_text("\n".join(blocks), "utf-8")
+        replace_text(self._path, "\n".join(blocks))
 
 
 def _read(path: Path) -> dict[str, str]:
