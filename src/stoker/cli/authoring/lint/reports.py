@@ -17,7 +17,7 @@ from stoker.kernel.values import replace
 
 _SARIF_LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 _SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_HELP = "urn:stoker:lint"  # The documentation of a rule is in ``help``.
+_HELP = "https://stoker-project.example/docs/reference/lint/"
 _GITHUB_COMMANDS = {"error": "error", "warning": "warning", "info": "notice"}
 
 
@@ -66,7 +66,7 @@ def _sarif_rule(code: str) -> dict[str, Any]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.why},
         "help": {"text": f"{rule.why}\n\n{rule.remedy}", "markdown": _markdown(rule)},
-        "helpUri": f"{_HELP}:{code}",
+        "helpUri": f"{_HELP}#{code}",
         "defaultConfiguration": {
             "enabled": rule.level == "default",
             "level": _SARIF_LEVELS[str(rule.severity)],
