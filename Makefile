@@ -14,7 +14,7 @@ MINUTES ?= 60
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-packages test-soak test-openstack packages release check format bench metrics simulate mutants conformance docs clean
+.PHONY: help setup run test test-long test-packages test-soak test-openstack packages release deb check format bench metrics simulate mutants conformance docs clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ packages: $(READY)  ## build wheels and source distributions in dist/
 
 release: $(READY)  ## packages, bill of materials, signed digests in dist/VERSION/
 	@$(PYTHON) -m tools.release
+
+deb: $(READY)  ## the Debian package of the service in dist/ (on Debian or Ubuntu)
+	@$(PYTHON) -m tools.debian
 
 test-packages: $(READY)  ## install the packages with pipx, uv and every Python of this machine
 	@$(PYTHON) -m pytest tests/packages

@@ -76,7 +76,13 @@ def test_the_command_accepts_what_is_started(words: list[str]) -> None:
 
 
 def test_command_lines_are_found_in_all_files() -> None:
-    for expected in ("stoker-api.service", "stoker-engine@.service", "compose engine", "image"):
+    for expected in (
+        "stoker.service",
+        "stoker-api.service",
+        "stoker-engine@.service",
+        "compose engine",
+        "image",
+    ):
         assert expected in COMMANDS
     assert sum(name.startswith("readme") for name in COMMANDS) == 3
 
