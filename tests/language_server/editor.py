@@ -158,7 +158,7 @@ class Editor:
 async def opened(
     folder: Path, options: Any = None, program: Sequence[str] = OWN
 ) -> AsyncIterator[Editor]:
-    """Start a server for a folder, by default that of this checkout."""
+    """Start a server for a folder, by default that of this checkout and without lint."""
     client = LanguageClient("test", "1")
     editor = Editor(client, folder)
     await client.start_io(*program, "lsp", "--stdio", cwd=folder)
@@ -168,7 +168,7 @@ async def opened(
                 types.InitializeParams(
                     capabilities=types.ClientCapabilities(),
                     root_uri=folder.as_uri(),
-                    initialization_options=options,
+                    initialization_options={"lint": False} if options is None else options,
                 )
             )
             editor.capabilities = answer.capabilities

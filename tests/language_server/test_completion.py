@@ -10,6 +10,7 @@ from lsprotocol import types
 
 from stoker.cli.authoring.language_server.checking import Checker
 from stoker.cli.authoring.language_server.completion.completer import complete
+from stoker.cli.authoring.language_server.completion.places import place_at
 from stoker.cli.authoring.language_server.documents import Documents
 from stoker.cli.authoring.language_server.models import Models
 from tests.language_server.editor import opened
@@ -324,6 +325,30 @@ def test_environment_knows_its_template(
 ) -> None:
     (tmp_path / "main.yaml").write_text(HEAD)
     assert expected in completions.labels(marked, "main.env.yaml")
+
+
+@pytest.mark.parametrize("name", ["shop", "web-app", "cloudformation", "database"])
+def test_place_in_long_document_is_the_same(name: str) -> None:
+    text = (Path(__file__).parents[2] / f"examples/{name}.yaml").read_text()
+    documents = Documents()
+    long = f"{text}{'# more' * 3000}\n"
+    for offset in range(0, len(text), 23):
+        for written in ("", "ty", "\n    x"):
+            places = [
+                place_at(
+                    documents.open(
+                        "file:///a.yaml", f"{content[:offset]}{written}{content[offset:]}", 1
+                    ),
+                    offset + len(written),
+                )
+                for content in (text, long)
+            ]
+            short, in_long = places
+            assert (short is None) == (in_long is None)
+            if short is not None and in_long is not None:
+                # A key between two levels may have the keys of either beside it.
+                in_long.siblings = short.siblings
+                assert short == in_long, text[:offset]
 
 
 def test_comment_and_unrelated_document_have_no_words(completions: Completions) -> None:

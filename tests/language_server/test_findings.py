@@ -171,8 +171,22 @@ async def test_environments_of_settings_are_used(tmp_path: Path) -> None:
     async with opened(tmp_path) as editor:
         uri = editor.open("main.yaml", text)
         await editor.findings_with(uri, "My::Type")
-        settings = {"stoker": {"environmentFiles": ["types.yaml"]}}
+        settings = {"stoker": {"environmentFiles": ["types.yaml"], "lint": False}}
         editor.client.workspace_did_change_configuration(
             types.DidChangeConfigurationParams(settings)
         )
+        await editor.no_findings(uri)
+
+
+async def test_lint_findings_follow_after_a_pause(tmp_path: Path) -> None:
+    text = TEMPLATE.replace("  size:", "  unused: {type: string}\n  size:")
+    async with opened(tmp_path, {"lint": True}) as editor:
+        uri = editor.open("main.yaml", text)
+        (found,) = await editor.findings_with(uri, "unused")
+        assert (found.range.start.line, found.code) == (2, "unused-parameter")
+        editor.type(uri, 0, "# a comment\n")
+        (found,) = await editor.findings_with(uri, "unused")
+        assert found.range.start.line == 3
+        place = editor.texts[uri].index("  unused:")
+        editor.replace(uri, place, place, "  # stoker: ignore=unused-parameter\n")
         await editor.no_findings(uri)

@@ -6,6 +6,7 @@ import click
 
 from stoker.cli.authoring.language_server.server import create_server
 from stoker.cli.authoring.language_server.settings import Settings
+from stoker.kernel.freeing import loading
 
 
 @click.command("lsp")
@@ -35,4 +36,6 @@ def command(environments: tuple[str, ...]) -> None:
       pip install "stoker[lsp]"
       stoker lsp
     """
-    create_server(Settings(environment_files=environments)).start_io()
+    with loading():
+        server = create_server(Settings(environment_files=environments))
+    server.start_io()

@@ -38,6 +38,7 @@ class Result(Struct, frozen=True):
 
     found: ByPath
     read: frozenset[Path]
+    findings: Sequence[Finding] = ()  # as the command has them
 
 
 class _Good(Struct, frozen=True):
@@ -98,7 +99,7 @@ class Checker:
         if document.source is None:
             return self._with_earlier(document, Result(found, read))
         self._good[document.path] = _Good(document.text, found, read)
-        return Result(found, read)
+        return Result(found, read, checked.findings)
 
     def _checked_environment(self, document: Document) -> Result:
         name = str(document.path)
@@ -108,7 +109,7 @@ class Checker:
         except DiagnosticError as error:
             findings = [finding_of(each, name) for each in error.diagnostics]
         read = frozenset((document.path,))
-        return Result(self._by_document(findings, document.path), read)
+        return Result(self._by_document(findings, document.path), read, findings)
 
     def _by_document(self, findings: Iterable[Finding], own: Path) -> ByPath:
         found: dict[Path, list[types.Diagnostic]] = {own: []}

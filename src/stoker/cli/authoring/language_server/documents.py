@@ -7,6 +7,7 @@ are needed, and read again when their file has changed.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -37,6 +38,9 @@ _CACHED = 256  # documents of the disk
 _MOST_FILES = 500  # of a directory that are searched for references
 _LARGEST_FILE = 1024 * 1024
 _TELLING = frozenset(SECTIONS) - {"parameters"}  # sections that only environments have
+
+# A key at the start of a line. In a block, no other line starts there.
+_TOP_KEY = re.compile(r"^([A-Za-z_][\w.-]*):(?=[ \t\r\n]|$)", re.MULTILINE)
 
 
 class Kind(StrEnum):
@@ -74,6 +78,14 @@ class Document:
         """The data of the document; of invalid text, that of the tree."""
         return data_of(self.tree) if self.source is None else self.source.data
 
+    @lazy
+    def sections(self) -> list[str]:
+        """The keys at the top, which need no tree if the first one has a line of its own."""
+        content = self.text.content
+        if _TOP_KEY.match(content.lstrip("\ufeff")) is not None:
+            return [match[1] for match in _TOP_KEY.finditer(content)]
+        return self.tree.keys if isinstance(self.tree, MappingNode) else []
+
     @property
     def is_template(self) -> bool:
         """Return whether the document is a template."""
@@ -82,7 +94,7 @@ class Document:
     @lazy
     def kind(self) -> Kind:
         """The kind of the document."""
-        keys = self.tree.keys if isinstance(self.tree, MappingNode) else []
+        keys = self.sections
         if any(key in VERSION_KEYS for key in keys):
             return Kind.TEMPLATE
         if CFN.resources in keys and _has_types(self.data):

@@ -23,6 +23,7 @@ class Settings(Struct, frozen=True, rename="camel"):
     environment_files: tuple[str, ...] = ()  # relative to the folder of the workspace
     cloud: CloudSettings = field(default_factory=CloudSettings)
     fetch_documents: bool = False  # templates and files from the web
+    lint: bool = True
 
     def environments(self, folder: Path) -> list[Path]:
         """Return the environment files that every template is checked with."""

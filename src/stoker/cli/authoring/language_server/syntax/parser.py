@@ -34,6 +34,13 @@ def parse(text: str) -> Node | None:
     return _Parser(text).document()
 
 
+def parse_part(text: str, start: int, end: int) -> Node | None:
+    """Return the tree of some lines of a text, as one block."""
+    parser = _Parser(text[:end])
+    parser.go_to(start)
+    return parser.document()
+
+
 class _Parser:
     """Parses one text."""
 
@@ -43,11 +50,15 @@ class _Parser:
         self._flow = FlowParser(self._reader)
         self._depth = 0
 
+    def go_to(self, offset: int) -> None:
+        """Start at an offset."""
+        self._reader.pos = offset
+
     def document(self) -> Node | None:
         """Return the root of the document."""
         root: Node | None = None
         reader = self._reader
-        if self._text.startswith("\ufeff"):
+        if self._text.startswith("\ufeff") and not reader.pos:
             reader.pos = 1
         while reader.skip_blank():
             before = reader.pos
