@@ -351,3 +351,74 @@ def test_template_without_tests_is_refused(directory: Path) -> None:
 def test_tests_of_the_examples_pass() -> None:
     done = stoker("test", str(EXAMPLES))
     assert done.exit_code == 0, done.output
+
+
+GROUPS = """
+heat_template_version: 2018-08-31
+resources:
+  balancer:
+    type: AWS::ElasticLoadBalancing::LoadBalancer
+    properties:
+      AvailabilityZones: [nova]
+      Listeners: [{LoadBalancerPort: 80, InstancePort: 8080, Protocol: HTTP}]
+  launch:
+    type: AWS::AutoScaling::LaunchConfiguration
+    properties: {InstanceId: model, KeyName: mine}
+  group:
+    type: AWS::AutoScaling::AutoScalingGroup
+    properties:
+      AvailabilityZones: [nova]
+      LaunchConfigurationName: {get_resource: launch}
+      LoadBalancerNames: [{get_resource: balancer}]
+      MinSize: 1
+      MaxSize: 3
+      DesiredCapacity: 2
+  elsewhere:
+    type: OS::Heat::Stack
+    properties:
+      template: |
+        heat_template_version: 2018-08-31
+        outputs: {address: {value: 10.0.0.1}}
+  port: {type: OS::Neutron::Port, properties: {network: private}}
+outputs:
+  mac: {value: {get_attr: [port, mac_address]}}
+  address: {value: {get_attr: [elsewhere, outputs, address]}}
+"""
+
+
+def test_groups_of_instances_have_members(directory: Path) -> None:
+    (directory / "app.yaml").write_text(GROUPS)
+    run(
+        directory,
+        """
+        tests:
+          - expect:
+              count: {OS::Heat::ScaledResource: 2, OS::Octavia::PoolMember: 2}
+              outputs: {address: elsewhere.address, mac: {$matches: "^fa:16:3e(:[0-9a-f]{2}){3}$"}}
+        """,
+    )
+
+
+def test_hooks_do_not_stop_stacks(directory: Path) -> None:
+    (directory / "hooks.yaml").write_text(
+        'resource_registry: {resources: {"*": {hooks: [pre-create, post-create, pre-update]}}}'
+    )
+    run(
+        directory,
+        """
+        environments: [hooks.yaml]
+        tests:
+          - before: {parameters: {name: one}}
+            parameters: {name: two}
+            expect: {plan: {replaced: [server]}}
+        """,
+    )
+
+
+def test_failed_stack_leaves_no_snapshot(directory: Path) -> None:
+    tests = """
+        cloud: {failures: {server: no host}}
+        tests: [{name: a, snapshot: true}]
+        """
+    run(directory, tests, code=1)
+    assert not (directory / "__snapshots__").exists()

@@ -10,9 +10,12 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stoker.kernel.diagnostics import DiagnosticError
+from stoker.resources.shared.groups.instance_groups import COPIED, LAUNCHED, POOLS
 from stoker.schema.constraints import CustomCheck
 from stoker.schema.properties import Type
 from stoker.schema.resource_type import Call, ResourceType
+from stoker.template.source.source import read
 
 # Custom constraints by the plain names that test files use.
 CONSTRAINTS: Mapping[str, str] = {
@@ -26,7 +29,7 @@ CONSTRAINTS: Mapping[str, str] = {
     "volumes": "cinder.volume",
     "volume_types": "cinder.vtype",
 }
-_ADDRESS = re.compile(r"(^|_)(address|ip)$|^accessIPv4$")
+_ADDRESS = re.compile(r"(^|_)(address|ip)$|^P\w+(Ip|IpAddress)$|^accessIPv4$")
 _TEST_NET = "192.0.2"  # addresses for documentation, RFC 5737
 _INTENT = "[a-z2-7]{12}"  # the end of the names of nested stacks
 
@@ -64,6 +67,12 @@ class ImaginedCloud(Struct, frozen=True):
         return values
 
 
+def recorded_data(type_: ResourceType, call: Call) -> dict[str, Any]:
+    """Return the data that a type records at its create, and that types of groups read."""
+    recorded = _RECORDED.get(type_.type_name)
+    return recorded(call) if recorded is not None else {}
+
+
 def _concerns(key: str, type_: ResourceType, call: Call) -> bool:
     if "::" in key:
         return key == type_.type_name
@@ -99,6 +108,33 @@ def _random(call: Call) -> str:
     return (digest * 4)[: call.properties.get("length") or 32]
 
 
+def _launched(call: Call) -> dict[str, Any]:
+    """Return the properties of instances; those of a server to copy from are imagined."""
+    given = {name: value for name, value in call.properties.items() if value is not None}
+    source = given.pop("InstanceId", None)
+    copied = {name: f"{name}-of-{source}" for name in ("ImageId", "InstanceType")}
+    return {**copied, **given} if source is not None else given
+
+
+def _pools(call: Call) -> list[dict[str, Any]]:
+    """Return a pool for each listener."""
+    return [
+        {"pool": f"{call.name}-pool-{number}", "protocol_port": listener["InstancePort"]}
+        for number, listener in enumerate(call.properties["Listeners"])
+    ]
+
+
+def _separate_outputs(call: Call) -> dict[str, Any]:
+    """Return plausible values of the outputs of a stack in another region."""
+    try:
+        data = read(str(call.properties["template"])).data
+    except DiagnosticError:
+        return {}
+    outputs = data.get("outputs") or data.get("Outputs")
+    names = outputs if isinstance(outputs, Mapping) else {}
+    return {name: f"{call.name}.{name}" for name in names}
+
+
 def _address(call: Call) -> str:
     """Return an address that is the same in each run."""
     digest = hashlib.sha256(f"{call.stack.name}/{call.name}".encode()).digest()
@@ -115,11 +151,24 @@ _EMPTY: Mapping[Any, Callable[[], Any]] = {
 # By the last part of the type's name, or "" for all types, and attribute.
 _KNOWN: Mapping[tuple[str, str], Callable[[Call], Any]] = {
     ("", "show"): lambda call: {},
+    ("", "cidr"): lambda call: f"{_TEST_NET}.0/24",
+    ("", "ip_version"): lambda call: 4,
+    ("", "mac_address"): lambda call: (
+        f"fa:16:3e:00:00:{int(_address(call).rpartition('.')[2]):02x}"
+    ),
+    ("", "accessIPv6"): lambda call: f"2001:db8::{_address(call).rpartition('.')[2]}",
     ("", "fixed_ips"): lambda call: [
         {"subnet_id": f"subnet-of-{call.name}", "ip_address": _address(call)}
     ],
     ("Server", "networks"): lambda call: {"private": [_address(call)]},
     ("Server", "addresses"): lambda call: {"private": [{"addr": _address(call), "version": 4}]},
+    ("LaunchConfiguration", "show"): lambda call: {**dict.fromkeys(COPIED), **_launched(call)},
+    ("Stack", "outputs"): _separate_outputs,
     ("RandomString", "value"): _random,
     ("WaitCondition", "data"): lambda call: "{}",  # the data of all signals as JSON
+}
+# By type.
+_RECORDED: Mapping[str, Callable[[Call], dict[str, Any]]] = {
+    "AWS::AutoScaling::LaunchConfiguration": lambda call: {LAUNCHED: _launched(call)},
+    "AWS::ElasticLoadBalancing::LoadBalancer": lambda call: {POOLS: _pools(call)},
 }

@@ -20,7 +20,7 @@ from stoker.schema.resource_type import (
     ResourceType,
 )
 from stoker.template.definition import TypeRegistry
-from stoker.trial.imagined_cloud import ImaginedCloud
+from stoker.trial.imagined_cloud import ImaginedCloud, recorded_data
 
 # Types without a cloud that are imagined as well: those that wait for signals of servers, and
 # random values, which must be equal in each run.
@@ -100,7 +100,9 @@ class ImaginedTypes:
                 if made is not None:
                     return made
             return Done(
-                f"{call.name}-{call.token}", attributes=self.cloud.attributes_of(type_, call)
+                f"{call.name}-{call.token}",
+                attributes=self.cloud.attributes_of(type_, call),
+                data=recorded_data(type_, call),
             )
 
         def update(type_: ResourceType, call: Call) -> Outcome:

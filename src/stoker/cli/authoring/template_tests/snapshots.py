@@ -58,15 +58,16 @@ class SnapshotFile:
         self._used: set[str] = set()
         self._changed = False
 
-    def compare(self, name: str, text: str) -> str:
-        """Return the difference from the stored snapshot. A new snapshot is stored."""
+    def compare(self, name: str, text: str, *, stores: bool) -> str:
+        """Return the difference from the stored snapshot. With ``stores``, a new one is stored."""
         self._used.add(name)
         stored = self._stored.get(name)
         if stored == text:
             return ""
-        if stored is None or self._updates:
-            self._stored[name] = text
-            self._changed = True
+        if stored is None or (stores and self._updates):
+            if stores:
+                self._stored[name] = text
+                self._changed = True
             return ""
         lines = unified_diff(
             stored.splitlines(), text.splitlines(), "snapshot", "plan", lineterm=""
