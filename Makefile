@@ -5,6 +5,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 RUNNABLE := $(VENV)/.runnable
 READY := $(VENV)/.ready
+PACKAGED := $(VENV)/.packaged
 DOCUMENTED := $(VENV)/.documented
 # half of the time tests wait for processes that they have started: one more than there are cores
 WORKERS ?= 3
@@ -35,6 +36,10 @@ $(DOCUMENTED): pyproject.toml local-cloud/pyproject.toml tools/setup
 	@tools/setup $(VENV) dev,docs
 	@touch $(RUNNABLE) $(READY) $@
 
+$(PACKAGED): pyproject.toml local-cloud/pyproject.toml tools/setup
+	@tools/setup $(VENV) dev,deploy
+	@touch $(RUNNABLE) $(READY) $@
+
 run: $(RUNNABLE)  ## start everything, deploy the example, show it, stop (KEEP=1: leave it running)
 	@$(PYTHON) tools/console.py --detach
 	@KEEP=$(KEEP) $(PYTHON) examples/run.py
@@ -63,7 +68,7 @@ release: $(READY)  ## packages, bill of materials, signed digests in dist/VERSIO
 deb: $(READY)  ## the Debian package of the service in dist/ (on Debian or Ubuntu)
 	@$(PYTHON) -m tools.debian
 
-test-packages: $(READY)  ## install the packages with pipx, uv and every Python of this machine
+test-packages: $(PACKAGED)  ## the packages with pipx, uv and each Python; Debian, Helm, Ansible
 	@$(PYTHON) -m pytest tests/packages
 
 test-soak: $(READY)  ## MINUTES=60: mixed load while engines and APIs are killed; nothing may be left

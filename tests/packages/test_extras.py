@@ -12,7 +12,7 @@ import pytest
 
 from stoker.kernel.extras import MODULES, extra_of, install_command
 
-DEVELOPMENT = {"dev", "docs"}
+DEVELOPMENT = {"deploy", "dev", "docs"}
 # None in sys.modules makes a module missing, for imports and for find_spec.
 START = """
 import sys
