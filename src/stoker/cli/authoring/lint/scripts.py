@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from stoker.cli.authoring.lint.views import TemplateView, Text
 
@@ -42,6 +42,16 @@ def user_data(view: TemplateView) -> Iterator[Text]:
         below = text.path[position + 1 :]
         if not below or below in _WHOLE or (len(below) == 2 and below[0] == "if"):
             yield text
+
+
+def placeholders(view: TemplateView) -> set[str]:
+    """Return the placeholders of all texts that are filled."""
+    written = (
+        call.arguments.get("params")
+        for call in view.calls_of("str_replace", "str_replace_strict", "str_replace_vstrict")
+        if isinstance(call.arguments, Mapping)
+    )
+    return {str(name) for params in written if isinstance(params, Mapping) for name in params}
 
 
 def without_comments(text: str) -> str:

@@ -389,6 +389,11 @@ def as_number(value: Any) -> int | None:
     return int(text) if text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
 
 
+def is_chosen(path: Path) -> bool:
+    """Return whether a place is in a branch of ``if``, beside which there is another one."""
+    return any(part in ("if", "Fn::If") for part in path)
+
+
 def first_of(values: Sequence[Any]) -> Any:
     """Return the first value that is given, or None."""
     return next((value for value in values if value is not None), None)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from stoker.cli.authoring.lint.rule import Group, Problem, Problems, Severity, rule
-from stoker.cli.authoring.lint.scripts import scripts, server_with, user_data
+from stoker.cli.authoring.lint.scripts import placeholders, scripts, server_with, user_data
 from stoker.cli.authoring.lint.views import TemplateView, Text
 from stoker.kernel.diagnostics import nearest
 
@@ -43,7 +43,7 @@ _MAX_BYTES = 49_000  # of a text; the API accepts 65535 bytes in base 64
 def user_data_without_start(view: TemplateView) -> Problems:
     """Yield user data of several lines with an unknown start."""
     for text in user_data(view):
-        value = text.value
+        value = text.value.lstrip()
         is_placeholder = re.match(r"[$%{_<@]", value) is not None
         if "\n" in value.strip() and not value.startswith(_STARTS) and not is_placeholder:
             yield Problem("cloud-init ignores user data with this start", text.path)
@@ -110,11 +110,15 @@ def invalid_cloud_config(view: TemplateView) -> Problems:
 
 
 def _cloud_configs(view: TemplateView) -> Iterator[Text]:
-    """Yield literal cloud-configs without places that a template engine fills."""
+    """Yield cloud-configs with filled placeholders, unless a template engine fills others."""
+    names = sorted(placeholders(view), key=len, reverse=True)
     for text in scripts(view):
         is_literal = "{{" not in text.value and "{%" not in text.value
         if text.value.startswith("#cloud-config") and is_literal:
-            yield text
+            value = text.value
+            for name in names if "str_replace" in str(text.path) else ():
+                value = value.replace(name, "x")
+            yield Text(value, text.path)
 
 
 @rule(

@@ -14,6 +14,7 @@ from stoker.resources.base.registry import Registry
 
 _REGISTRY = "resource_registry"
 _OWN_KEYS = frozenset(("base_url", "resources", "hooks", "restricted_actions"))
+_ALIKE = 0.85  # minimal similarity of a misspelled type
 _VALUES = ("parameters", "parameter_defaults")
 _TEMPLATE = """
         parameters:
@@ -218,7 +219,7 @@ def type_mapped_to_itself(view: EnvironmentView) -> Problems:
         """,
 )
 def type_mapped_to_unknown(view: EnvironmentView) -> Problems:
-    """Yield values of the registry in the form of a type that neither exists nor is mapped."""
+    """Yield values of the registry that resemble a built-in type and are none."""
     registry = Registry()
     names = [name for name, _, _ in _mappings(view)]
     for _, value, path in _mappings(view):
@@ -226,9 +227,11 @@ def type_mapped_to_unknown(view: EnvironmentView) -> Problems:
         if not is_builtin or "*" in value or registry.find(value) is not None:
             continue
         if not any(fnmatchcase(value, name) for name in names):
-            near = nearest(value, registry.names())
-            advice = None if near is None else f'did you mean "{near}"?'
-            yield Problem(f'there is no type "{value}"', path, suggestion=advice)
+            # Another environment may map a name that resembles no built-in type.
+            near = nearest(value, registry.names(), _ALIKE)
+            if near is not None:
+                advice = f'did you mean "{near}"?'
+                yield Problem(f'there is no type "{value}"', path, suggestion=advice)
 
 
 @rule(

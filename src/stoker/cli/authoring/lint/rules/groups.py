@@ -286,10 +286,12 @@ def alarm_without_actions(view: TemplateView) -> Problems:
     """Yield alarms without actions and queues."""
     for alarm in view.resources:
         is_alarm = alarm.type.startswith("OS::Aodh::") or alarm.type in _AWS_ALARMS
+        is_alarm = is_alarm and alarm.type != _ACTING
         if is_alarm and not any(alarm.properties.get(key) for key in _ACTIONS):
             yield Problem(f'the alarm "{alarm.name}" has no actions', alarm.path)
 
 
+_ACTING = "OS::Aodh::LBMemberHealthAlarm"  # it repairs members without other actions
 _AWS_ALARMS = ("AWS::CloudWatch::Alarm", "OS::Heat::CWLiteAlarm")
 _ACTIONS = (
     "alarm_actions", "alarm_queues", "insufficient_data_actions", "insufficient_data_queues",
@@ -300,6 +302,7 @@ _ACTIONS = (
 @rule(
     Group.RELIABILITY,
     "Members in service during an update are as many as the group has.",
+    level=Level.STRICT,
     why="""No member can be replaced without going below the minimum, so the group has to grow
         for each update, or refuses it.""",
     remedy="Set min_in_service below the size of the group.",

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stoker.cli.authoring.lint.rule import Group, Problem, Problems, Severity, rule
+from stoker.cli.authoring.lint.scripts import placeholders
 from stoker.cli.authoring.lint.secret_words import (
     KNOWN_DEFAULTS,
     PRIVATE_KEY,
@@ -340,25 +341,15 @@ _PASSWORDS = (_ASSIGNED, _CHPASSWD, _LISTED)
 )
 def secret_in_script(view: TemplateView) -> Problems:
     """Yield long texts that assign a literal to the name of a secret."""
-    placeholders = _placeholders(view)
+    names = placeholders(view)
     for text in view.texts:
         if "\n" not in text.value:
             continue
         match = next(filter(None, (each.search(text.value) for each in _PASSWORDS)), None)
-        if match is None or any(each in match[1] for each in placeholders):
+        if match is None or any(each in match[1] for each in names):
             continue
         if not _is_harmless(match[1]):
             yield Problem("the text sets a password that is written in it", text.path)
-
-
-def _placeholders(view: TemplateView) -> set[str]:
-    """Return the placeholders of all texts that are filled."""
-    written = (
-        call.arguments.get("params")
-        for call in view.calls_of("str_replace", "str_replace_strict", "str_replace_vstrict")
-        if isinstance(call.arguments, Mapping)
-    )
-    return {str(name) for params in written if isinstance(params, Mapping) for name in params}
 
 
 _HARMLESS = re.compile(

@@ -9,7 +9,7 @@ from stoker.cli.authoring.lint.networks import (
 )
 from stoker.cli.authoring.lint.rule import Group, Problem, Problems, Severity, rule
 from stoker.cli.authoring.lint.security_rules import security_rules
-from stoker.cli.authoring.lint.views import TemplateView
+from stoker.cli.authoring.lint.views import TemplateView, is_chosen
 
 
 @rule(
@@ -49,6 +49,8 @@ def duplicate_security_rule(view: TemplateView) -> Problems:
     for found in security_rules(view):
         is_own = found.resource.type == "OS::Neutron::SecurityGroupRule"
         if is_own and ("condition" in found.resource.body or found.resource.has_copies):
+            continue
+        if is_chosen(found.path):
             continue
         group = str(found.written.get("security_group")) if is_own else found.resource.name
         meant = {key: each for key, each in found.written.items() if key != "description"}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, Severity, rule
-from stoker.cli.authoring.lint.views import TemplateView, as_number
+from stoker.cli.authoring.lint.views import TemplateView, as_number, is_chosen
 
 _SERVER = "OS::Nova::Server"
 _SERVERS = (_SERVER, "AWS::EC2::Instance")
@@ -196,7 +196,7 @@ def block_device_conflict(view: TemplateView) -> Problems:
         for key in ("block_device_mapping_v2", "block_device_mapping"):
             seen: set[tuple[str, str]] = set()
             for entry, path in view.entries(server.properties.get(key), server.at(key)):
-                if not isinstance(entry, Mapping):
+                if not isinstance(entry, Mapping) or is_chosen(path):
                     continue
                 name = view.constant(entry.get("device_name"))
                 index = as_number(view.constant(entry.get("boot_index")))

@@ -8,6 +8,16 @@ from stoker.cli.authoring.lint.views import TemplateView, as_number
 from stoker.template.describe.references import ReferenceKind
 
 
+def _secrets(view: TemplateView) -> frozenset[str]:
+    """Return hidden parameters, except those with a default that everybody knows."""
+    return frozenset(
+        name
+        for name, each in view.parameters.items()
+        if is_hidden(each)
+        and (is_secret_name(name) or each.get(view.dialect.default) in (None, ""))
+    )
+
+
 @rule(
     Group.SECURITY,
     "An output shows a hidden parameter.",
@@ -35,7 +45,7 @@ from stoker.template.describe.references import ReferenceKind
 )
 def secret_output(view: TemplateView) -> Problems:
     """Yield outputs with hidden parameters."""
-    hidden = {name for name, each in view.parameters.items() if is_hidden(each)}
+    hidden = _secrets(view)
     for reference in view.references:
         is_output = reference.path[0] == view.dialect.outputs
         if is_output and reference.kind is ReferenceKind.PARAMETER and reference.name in hidden:
@@ -127,7 +137,7 @@ _GENERATED = frozenset(
 )
 def secret_in_metadata(view: TemplateView) -> Problems:
     """Yield hidden parameters in metadata, names, tags and descriptions."""
-    hidden = {name for name, each in view.parameters.items() if is_hidden(each)}
+    hidden = _secrets(view)
     for reference in view.references:
         if reference.kind is not ReferenceKind.PARAMETER or reference.name not in hidden:
             continue

@@ -13,9 +13,9 @@ from stoker.cli.authoring.lint.networks import (
     subnets_of_routers,
 )
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, Severity, rule
-from stoker.cli.authoring.lint.views import TemplateView, as_number
+from stoker.cli.authoring.lint.views import TemplateView, as_number, is_chosen
 
-_SMALLEST = 29  # prefix of the smallest useful subnet of IPv4
+_SMALLEST = 30  # prefix of the smallest useful subnet of IPv4
 
 
 @rule(
@@ -115,7 +115,8 @@ def pool_reversed(view: TemplateView) -> Problems:
 def pools_overlap(view: TemplateView) -> Problems:
     """Yield allocation pools that have addresses of an earlier one."""
     for subnet in subnets(view):
-        for one, other in combinations(subnet.pools, 2):
+        certain = [pool for pool in subnet.pools if not is_chosen(pool.path)]
+        for one, other in combinations(certain, 2):
             if int(one.start) <= int(other.end) and int(other.start) <= int(one.end):
                 message = f"the pool has addresses of {one.start} to {one.end}, too"
                 yield Problem(message, other.path)
@@ -254,6 +255,7 @@ def routed_subnets_overlap(view: TemplateView) -> Problems:
 @rule(
     Group.CORRECTNESS,
     "A subnet uses public addresses.",
+    level=Level.STRICT,
     why="""Servers with these addresses cannot reach the real owners of them on the internet, and
         their own addresses are not routed there.""",
     remedy="Use a private range: 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7.",
@@ -261,7 +263,7 @@ def routed_subnets_overlap(view: TemplateView) -> Problems:
         resources:
           subnet:
             type: OS::Neutron::Subnet
-            properties: {network: internal, cidr: 11.0.0.0/24}  # here
+            properties: {network: internal, cidr: 11.0.0.0/24, dns_nameservers: [10.0.0.2]}  # here
         """,
     good="""
         resources:
@@ -331,7 +333,7 @@ def range_with_host_bits(view: TemplateView) -> Problems:
         """,
 )
 def tiny_subnet(view: TemplateView) -> Problems:
-    """Yield ranges of IPv4 that are smaller than eight addresses."""
+    """Yield ranges of IPv4 that are smaller than four addresses."""
     for subnet in subnets(view):
         if subnet.range.version == 4 and subnet.range.prefixlen > _SMALLEST:
             count = subnet.range.num_addresses

@@ -232,7 +232,7 @@ def handle_without_condition(view: TemplateView) -> Problems:
         for resource in view.of_type(*types)
     }
     for resource in view.of_type(*_HANDLES):
-        is_used = resource.name in conditions or _is_output(view, resource.name)
+        is_used = resource.name in conditions or _is_passed_on(view, resource.name)
         if not is_used and not resource.is_member and not view.has_loops:
             message = f'no wait condition uses the handle "{resource.name}"'
             yield Problem(message, resource.path)
@@ -248,12 +248,13 @@ _CONDITIONS = (
 )
 
 
-def _is_output(view: TemplateView, name: str) -> bool:
-    """Return whether an output refers to a resource."""
-    return any(
-        each.name == name and each.path[0] == view.dialect.outputs
-        for each in view.resource_references
-    )
+def _is_passed_on(view: TemplateView, name: str) -> bool:
+    """Return whether an output or a nested template gets a resource."""
+    users = [each.path for each in view.resource_references if each.name == name]
+    if any(path[0] == view.dialect.outputs for path in users):
+        return True
+    resources = {str(path[1]) for path in users}
+    return any("::" not in each.type for each in view.resources if each.name in resources)
 
 
 @rule(

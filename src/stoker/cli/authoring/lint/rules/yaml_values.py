@@ -28,6 +28,18 @@ def _plain_values(view: DocumentView) -> Iterator[Scalar]:
             yield scalar
 
 
+def _is_for_text(view: DocumentView, scalar: Scalar) -> bool:
+    """Return whether a value is a version, or the default of a parameter of text."""
+    keys = [str(part) for part in scalar.path]
+    if re.search(r"(?i)version|release|tag$", keys[-1]):
+        return True
+    if keys[0] not in ("parameters", "Parameters") or keys[-1] not in ("default", "Default"):
+        return False
+    declared = view.section(keys[0]).get(keys[1])
+    kinds = (declared.get("type"), declared.get("Type")) if isinstance(declared, dict) else ()
+    return any(kind in ("string", "String") for kind in kinds)
+
+
 def _problem(scalar: Scalar, message: str, suggestion: str | None = None) -> Problem:
     return Problem(message, place=(scalar.line, scalar.column), suggestion=suggestion)
 
@@ -55,13 +67,27 @@ def octal_number(view: DocumentView) -> Problems:
     subject=Subject.BOTH,
     why="YAML reads 1.10 as the number 1.1, which is another version.",
     remedy="Put the value into quotes.",
-    bad=_with_value("1.10", mark=True),
-    good=_with_value('"1.10"', mark=False),
+    bad="""
+        parameters:
+          release:
+            type: string
+            default: 1.10  # here
+        resources:
+          text: {type: OS::Heat::Value, properties: {value: {get_param: release}}}
+        """,
+    good="""
+        parameters:
+          release:
+            type: string
+            default: "1.10"
+        resources:
+          text: {type: OS::Heat::Value, properties: {value: {get_param: release}}}
+        """,
 )
 def trailing_zero(view: DocumentView) -> Problems:
-    """Yield plain decimal numbers that end in a zero, with another digit before."""
+    """Yield plain decimal numbers that end in a zero, in places for text."""
     for scalar in _plain_values(view):
-        if re.fullmatch(r"[0-9]+\.[0-9]*[1-9]0+", scalar.value):
+        if _is_for_text(view, scalar) and re.fullmatch(r"[0-9]+\.[0-9]*[1-9]0+", scalar.value):
             yield _problem(scalar, f"{scalar.value} is read as {float(scalar.value)}", "use quotes")
 
 
@@ -71,13 +97,25 @@ def trailing_zero(view: DocumentView) -> Problems:
     subject=Subject.BOTH,
     why="Hashes and ids such as 1234.5e6 or 1.e7 become other numbers.",
     remedy="Put the value into quotes.",
-    bad=_with_value("1.5e+3", mark=True),
-    good=_with_value('"1.5e+3"', mark=False),
+    bad="""
+        parameters:
+          commit_tag: {type: string, default: 1234.5e+6}  # here
+        resources:
+          text: {type: OS::Heat::Value, properties: {value: {get_param: commit_tag}}}
+        """,
+    good="""
+        parameters:
+          commit_tag: {type: string, default: "1234.5e+6"}
+        resources:
+          text: {type: OS::Heat::Value, properties: {value: {get_param: commit_tag}}}
+        """,
 )
 def exponent_number(view: DocumentView) -> Problems:
-    """Yield plain values that are numbers with an exponent."""
+    """Yield plain numbers with an exponent, in places for text."""
     for scalar in _plain_values(view):
-        if re.fullmatch(r"[-+]?[0-9][0-9_]*\.[0-9_]*[eE][-+]?[0-9]+", scalar.value):
+        if _is_for_text(view, scalar) and re.fullmatch(
+            r"[-+]?[0-9][0-9_]*\.[0-9_]*[eE][-+]?[0-9]+", scalar.value
+        ):
             yield _problem(scalar, f"{scalar.value} is read as {float(scalar.value)}", "use quotes")
 
 
