@@ -22,6 +22,7 @@ ODD: tuple[Any, ...] = (
     {"get_param": []}, {"get_attr": []}, {"if": []}, {"if": ["c"]}, {"get_resource": {}},
     {"Fn::Sub": [1, 2]}, {"Ref": ["a"]}, {"str_replace": []}, {"str_replace": {"params": [1]}},
 )  # fmt: skip
+LONG = 200_000  # characters
 EVERYTHING = Settings(level=Level.ALL)
 
 
@@ -54,3 +55,14 @@ def test_rules_accept_malformed_documents(rule: Rule) -> None:
         for _ in range(MUTATIONS):
             odd = mutated(data, chance.choice(found), chance.choice(ODD))
             lint(accept(odd), EVERYTHING)
+
+
+@pytest.mark.parametrize("part", ["a", "a.", "curl ", "# ", "a://", " a: b\n", "; ", "curl \\\n"])
+def test_long_scripts_take_linear_time(part: str) -> None:
+    """Quadratic patterns would take minutes for these."""
+    script = f"#!/bin/sh\n{part * (LONG // len(part))}"
+    properties = {"image": "debian", "flavor": "small", "user_data": script}
+    server = {"type": "OS::Nova::Server", "properties": properties}
+    data = {"heat_template_version": "2021-04-16", "resources": {"server": server}}
+    found = {each.code for each in lint(accept(data), EVERYTHING)}
+    assert "long-user-data" in found

@@ -9,7 +9,8 @@ from stoker.cli.authoring.lint.views import TemplateView, Text
 
 _KEYS = frozenset(("user_data", "UserData"))
 _SCRIPT_KEYS = frozenset((*_KEYS, "config", "cloud_config"))
-_COMMENT = re.compile(r"(?m)^\s*#(?!!).*$")
+_COMMENT = re.compile(r"\s*#(?!!)")
+_LONGEST_LINE = 1000  # characters
 _WHOLE = (
     ("str_replace", "template"), ("str_replace_strict", "template"),
     ("str_replace_vstrict", "template"), ("Fn::Base64",), ("Fn::Sub",), ("Fn::Base64", "Fn::Sub"),
@@ -54,9 +55,14 @@ def placeholders(view: TemplateView) -> set[str]:
     return {str(name) for params in written if isinstance(params, Mapping) for name in params}
 
 
-def without_comments(text: str) -> str:
-    """Return a script without the lines that are comments."""
-    return _COMMENT.sub("", text)
+def commands(text: str) -> Iterator[str]:
+    """Yield the lines of a script, with continued ones joined and without comments.
+
+    Very long lines are cut, because they are data, and patterns take long for them.
+    """
+    for line in text.replace("\\\n", " ").replace("|\n", "| ").split("\n"):
+        if not _COMMENT.match(line):
+            yield line[:_LONGEST_LINE]
 
 
 def server_with(user_data: str) -> str:

@@ -27,7 +27,9 @@ TOKENS = re.compile(
     r"|glpat-[\w-]{20}|xox[baprs]-[\w-]{20,}|AIza[\w-]{35}|sk_live_[A-Za-z0-9]{24,}"
     r"|npm_[A-Za-z0-9]{36}|hvs\.[\w-]{24,}|dckr_pat_[\w-]{27})(?![A-Za-z0-9])"
 )
-_CREDENTIALS = re.compile(r"\b[a-z][a-z0-9+.-]*://([^/\s:@\"'<>]+):([^/\s@\"'<>]+)@")
+_CREDENTIALS = re.compile(
+    r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,15}://([^/\s:@\"'<>]+):([^/\s@\"'<>]+)@"
+)
 _PLACEHOLDER = re.compile(r"[$%{}<>*]|^(?:x+|\.+|_+)$|^[A-Z][A-Z0-9_]+$")
 KNOWN_DEFAULTS = frozenset(
     ("admin", "administrator", "changeme", "change_me", "default", "letmein", "openstack", "pass",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, rule
-from stoker.cli.authoring.lint.scripts import scripts, server_with, without_comments
+from stoker.cli.authoring.lint.scripts import commands, scripts, server_with
 from stoker.cli.authoring.lint.views import TemplateView
 
 
 def _matching(view: TemplateView, pattern: re.Pattern[str], message: str) -> Problems:
     """Yield one problem for each script with a match, outside of comments."""
     for text in scripts(view):
-        match = pattern.search(without_comments(text.value))
+        found = (pattern.search(line) for line in commands(text.value))
+        match = next(filter(None, found), None)
         if match is not None:
-            found = " ".join(match[0].split())[:60]
-            yield Problem(f"{message}: {found}", text.path)
+            found_text = " ".join(match[0].split())[:60]
+            yield Problem(f"{message}: {found_text}", text.path)
 
 
 @rule(
@@ -44,7 +45,7 @@ def download_piped_to_shell(view: TemplateView) -> Problems:
 
 
 _PIPED = re.compile(
-    r"(?:curl|wget)\b[^|;\n]*(?:\\\n[^|;\n]*)*\|\s*(?:sudo\s+(?:-\w+\s+)*)?"
+    r"(?:curl|wget)\b[^|;]*\|\s*(?:sudo\s+(?:-\w+\s+)*)?"
     r"(?:\w+=(?:\"[^\"]*\"|'[^']*'|\S*)\s+)*(?:/bin/)?(?:ba|z|da)?sh\b"
     r"|(?:curl|wget)\b[^|;\n]*\|\s*(?:sudo\s+)?(?:python3?|perl|ruby)\b"
     r"|\b(?:ba)?sh\s+<\(\s*(?:curl|wget)\b"
@@ -70,13 +71,14 @@ _PIPED = re.compile(
     ),
 )
 def download_over_http(view: TemplateView) -> Problems:
-    """Yield downloads by http from hosts that are not local."""
+    """Yield downloads by http from hosts that are not local, in scripts that check nothing."""
     for text in scripts(view):
-        body = without_comments(text.value)
-        for match in _PLAIN.finditer(body):
-            if _is_public(match[1]) and "gpg" not in body and "sum -c" not in body:
-                yield Problem(f"the download from {match[1]} is not encrypted", text.path)
-                break
+        if "gpg" in text.value or "sum -c" in text.value:
+            continue
+        found = (match for line in commands(text.value) for match in _PLAIN.finditer(line))
+        host = next((match[1] for match in found if _is_public(match[1])), None)
+        if host is not None:
+            yield Problem(f"the download from {host} is not encrypted", text.path)
 
 
 _PLAIN = re.compile(
@@ -264,10 +266,10 @@ def install_without_yes(view: TemplateView) -> Problems:
     for text in scripts(view):
         if re.search(r"assume-?yes|APT::Get::Assume|\byes\s*\|", text.value, re.IGNORECASE):
             continue
-        for match in _INSTALL.finditer(without_comments(text.value.replace("\\\n", " "))):
-            if not _YES.search(match[0]):
-                yield Problem(f"-y is missing: {' '.join(match[0].split())[:60]}", text.path)
-                break
+        found = (match[0] for line in commands(text.value) for match in _INSTALL.finditer(line))
+        command = next((each for each in found if not _YES.search(each)), None)
+        if command is not None:
+            yield Problem(f"-y is missing: {' '.join(command.split())[:60]}", text.path)
 
 
 _INSTALL = re.compile(

@@ -194,7 +194,8 @@ def unused_anchor(view: DocumentView) -> Problems:
 def todo_comment(view: DocumentView) -> Problems:
     """Yield comments with TODO, FIXME or XXX."""
     for number, line in enumerate(view.lines, 1):
-        found = re.search(r"(?:^|\s)#.*?\b(TODO|FIXME|XXX)\b", line)
+        comment = re.search(r"(?:^|\s)#", line)
+        found = None if comment is None else _TODO.search(line, comment.end())
         if found is not None:
             yield Problem(f"the comment has {found[1]}", place=(number, found.start(1) + 1))
 
@@ -226,6 +227,7 @@ def version_not_first(view: TemplateView) -> Problems:
         yield Problem("the version is not at the top", (key,))
 
 
+_TODO = re.compile(r"\b(TODO|FIXME|XXX)\b")
 _ORDER = (
     "heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion", "description",
     "Description", "Metadata", "parameter_groups", "parameters", "Parameters", "Rules", "Mappings",
