@@ -11,6 +11,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from stoker.cli.authoring.formatting.formatter import NotFormattableError, formatted
 from stoker.cli.authoring.language_server.actions.actions import KINDS, code_actions
 from stoker.cli.authoring.language_server.completion.completer import complete, resolve
+from stoker.cli.authoring.language_server.completion.objects import ObjectCandidates
 from stoker.cli.authoring.language_server.documents import Document, Kind
 from stoker.cli.authoring.language_server.hovers import hover
 from stoker.cli.authoring.language_server.session import Session
@@ -37,10 +38,10 @@ def _at(session: Session, params: Any) -> tuple[Document, int] | None:
 
 def _complete(session: Session, params: types.CompletionParams) -> types.CompletionList:
     found = _at(session, params)
-    items = []
+    objects, items = ObjectCandidates(session.cloud, session.settings.cloud), []
     if found is not None:
-        items = complete(*found, session.models, has_snippets=session.has_snippets)
-    return types.CompletionList(is_incomplete=False, items=items)
+        items = complete(*found, session.models, objects, has_snippets=session.has_snippets)
+    return types.CompletionList(is_incomplete=objects.is_incomplete, items=items)
 
 
 def _resolve(session: Session, item: types.CompletionItem) -> types.CompletionItem:

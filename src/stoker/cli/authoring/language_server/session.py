@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stoker.cli.authoring.language_server.checking import Checker
+from stoker.cli.authoring.language_server.cloud import CloudChoices
 from stoker.cli.authoring.language_server.documents import Documents
 from stoker.cli.authoring.language_server.models import Models
 from stoker.cli.authoring.language_server.settings import Settings
@@ -16,6 +17,7 @@ class Session:
         self.documents = Documents()
         self.checker = Checker(self.documents)
         self.models = Models(self.documents, self.checker)
+        self.cloud = CloudChoices()
         self.index = Index(self.documents, self.models)
         self.has_snippets = False  # whether the editor has places in inserted text
         self.can_create = False  # whether edits may create files
@@ -36,3 +38,4 @@ class Session:
         """End the helpers of checks and models."""
         self.checker.close()
         self.models.close()
+        self.cloud.close()

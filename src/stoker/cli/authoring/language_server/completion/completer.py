@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from stoker.cli.authoring.language_server.completion.candidates import Candidate, items_of
 from stoker.cli.authoring.language_server.completion.environments import environment_candidates
+from stoker.cli.authoring.language_server.completion.objects import ObjectCandidates
 from stoker.cli.authoring.language_server.completion.places import Place, place_at
 from stoker.cli.authoring.language_server.completion.templates import (
     template_candidates,
@@ -15,27 +16,39 @@ from stoker.cli.authoring.language_server.completion.templates import (
 )
 from stoker.cli.authoring.language_server.descriptions import describe_type
 from stoker.cli.authoring.language_server.documents import Document, Kind
+from stoker.cli.authoring.language_server.model import Model
 from stoker.cli.authoring.language_server.models import Models
 from stoker.cli.authoring.language_server.syntax.nodes import Mapping
 from stoker.template.definition import TypeRegistry
 
 
 def complete(
-    document: Document, offset: int, models: Models, *, has_snippets: bool
+    document: Document,
+    offset: int,
+    models: Models,
+    objects: ObjectCandidates | None = None,
+    *,
+    has_snippets: bool,
 ) -> list[types.CompletionItem]:
-    """Return the completions at an offset."""
+    """Return the completions at an offset, with ``objects`` of the cloud that fit there."""
     place = place_at(document, offset)
     if place is None:
         return []
+    templates: list[Model] = []
     model = models.of(document)
     candidates: Iterable[Candidate] = ()
     if document.kind is Kind.TEMPLATE:
         candidates = template_candidates(model, place)
     elif document.kind is Kind.ENVIRONMENT:
-        candidates = environment_candidates(model, place, models.templates_of(document))
+        templates = models.templates_of(document)
+        candidates = environment_candidates(model, place, templates)
     elif _is_new(document, place):
         candidates = version_candidates(place)
-    return items_of(list(candidates), place, document, has_snippets=has_snippets)
+    found = list(candidates)
+    if objects is not None and document.kind is not Kind.OTHER:
+        objects.add(model, place, templates)
+        found += objects
+    return items_of(found, place, document, has_snippets=has_snippets)
 
 
 def _is_new(document: Document, place: Place) -> bool:
