@@ -199,3 +199,25 @@ def test_adopted_server_owns_listed_ports_it_has(cloud: FakeCloud, listed: Any) 
     Server().claim(adopted.call("ADOPT"))
     found = {port["id"] for port in own_ports(adopted.call("READ")).values()}
     assert found == ({port["id"]} if listed is True else set())
+
+
+def test_server_from_heat_is_deleted_with_its_ports(cloud: FakeCloud) -> None:
+    bench = Bench(cloud)
+    bench.create([{"network": "N"}])
+    port = cloud.tables["ports"][bench.words["P"]]
+    port |= {"name": "by-heat", "description": ""}
+    taken = Row(Server(), cloud.connection, bench.row.given, name="taken", token="t" * 12)
+    taken.physical_id = bench.row.physical_id
+    taken.data = {"internal_ports": json.dumps([{"id": port["id"]}])}
+    assert taken.delete() == Done()
+    assert [port["id"] for port in cloud.all("ports")] == [bench.words["U"]]
+
+
+def test_update_of_server_from_heat_keeps_its_port(cloud: FakeCloud) -> None:
+    bench = Bench(cloud)
+    bench.create([{"network": "N"}])
+    port = cloud.tables["ports"][bench.words["P"]]
+    port |= {"name": "by-heat", "description": ""}
+    bench.row.data = {"internal_ports": json.dumps([{"id": port["id"]}])}
+    bench.update([{"subnet": "S"}])
+    assert bench.ports().keys() == {bench.words["P"]}

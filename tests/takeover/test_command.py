@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from click.testing import CliRunner, Result
 
 from stoker.cli.main import main
+from stoker.takeover.heat.trees import Selection
 from tests.takeover.estate import PROJECT, Estate
 from tests.takeover.heat_dump import RECORDED
 
@@ -82,3 +84,15 @@ def test_check_without_a_takeover_is_reported(estate: Estate) -> None:
     result = run(estate, "check", "--project", PROJECT)
     assert result.exit_code == 1
     assert "run stoker takeover --from first" in result.output
+
+
+def test_wait_names_stacks_in_progress(estate: Estate) -> None:
+    estate.change("UPDATE stack SET status='IN_PROGRESS' WHERE name LIKE 'groups-asg%'")
+    named: list[list[str]] = []
+
+    def ends(busy: Sequence[str]) -> None:
+        named.append(list(busy))
+        estate.change("UPDATE stack SET status='COMPLETE' WHERE status='IN_PROGRESS'")
+
+    estate.takeover().wait_for_rest(estate.url, Selection(), ends)
+    assert [[name.partition("-")[0] for name in names] for names in named] == [["groups"] * 3]

@@ -32,6 +32,26 @@ def test_deployment_without_transport_is_prepared_when_it_runs() -> None:
     assert "prepared" not in translated("OS::Heat::SoftwareDeployment").data
 
 
+def test_deployment_shows_reported_outputs() -> None:
+    found = translated("OS::Heat::SoftwareDeployment", reported={"written": "x"})
+    assert found.attributes["written"] == "x"
+    assert found.attributes["deploy_stdout"] is None
+
+
+def test_server_keeps_the_object_and_queue_that_it_polls() -> None:
+    data = {"metadata_object_name": "o", "metadata_queue_id": "q"}
+    metadata = {"os-collect-config": {"request": {}}, "deployments": [{}], "own": 1}
+    found = translated("OS::Nova::Server", data=data, metadata=metadata)
+    assert (found.data["object_name"], found.data["queue_id"]) == ("o", "q")
+    assert found.data["told"]["os-collect-config"] == {"request": {}}
+    assert found.metadata == {"own": 1}
+
+
+def test_instance_keeps_the_port_that_heat_created() -> None:
+    found = translated("AWS::EC2::Instance", data={"port_id": "p"})
+    assert found.data == {"internal_ports": '[{"id":"p"}]'}
+
+
 def test_removed_names_of_a_group_are_kept() -> None:
     found = translated(
         "OS::Heat::ResourceGroup", data={"name_blacklist": "7"}, members=("0", "2", "3")
@@ -39,5 +59,10 @@ def test_removed_names_of_a_group_are_kept() -> None:
     assert found.data["removed"] == ["1", "7"]
 
 
+def test_key_pair_shows_its_private_key() -> None:
+    found = translated("OS::Nova::KeyPair", data={"private_key": "k"})
+    assert found.attributes == {"private_key": "k"}
+
+
 def test_unknown_data_keep_their_names() -> None:
-    assert translated("OS::Nova::KeyPair", data={"private_key": "k"}).data == {"private_key": "k"}
+    assert translated("OS::Neutron::Port", data={"own": "k"}).data == {"own": "k"}

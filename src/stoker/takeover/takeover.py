@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+import sqlalchemy as sa
 from msgspec import Struct
 
 from stoker.config.database import DatabaseSettings
@@ -60,8 +61,10 @@ class Takeover:
                 clock = SystemClock()
                 return Transfer(heat, Writer(opened), builder, selection, clock.now).run(report)
 
-    def wait_for_rest(self, url: str, selection: Selection, report: Callable[[int], None]) -> None:
-        """Wait until no operation of Heat is in progress; report how many stacks are."""
+    def wait_for_rest(
+        self, url: str, selection: Selection, report: Callable[[Sequence[str]], None]
+    ) -> None:
+        """Wait until no operation of Heat is in progress; report the names of stacks that are."""
         while busy := _in_progress(url, selection):
             report(busy)
             time.sleep(_POLL_SECONDS)
@@ -109,7 +112,10 @@ class Takeover:
         return opened
 
 
-def _in_progress(url: str, selection: Selection) -> int:
+def _in_progress(url: str, selection: Selection) -> list[str]:
+    """Return the names of stacks in progress. A group that scales is one; its parent is at rest."""
     with heat_database(url) as heat:
         table = heat.table("stack")
-        return heat.count("stack", *selection.roots(table), table.c.status == "IN_PROGRESS")
+        conditions = selection.present(table)
+        select = sa.select(table.c.name).where(*conditions, table.c.status == "IN_PROGRESS")
+        return [row["name"] for row in heat.all(select.order_by(table.c.name))]

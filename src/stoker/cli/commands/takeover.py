@@ -85,7 +85,7 @@ def command(
     console = console_beside(as_json=True)
     if waits:
         takeover.wait_for_rest(
-            source, selection, lambda busy: say(console, f"{busy} stacks are in progress in Heat")
+            source, selection, lambda busy: say(console, f"in progress in Heat: {', '.join(busy)}")
         )
     with progress_bar() as report:
         done: Progress = takeover.transfer(source, selection, report)

@@ -128,31 +128,33 @@ def _details(content: bytes) -> Mapping[str, Any] | None:
 
 def _with_queue(call: Call) -> Mapping[str, Any]:
     user_data = _with_user(call)
-    message_queues.ensure(replace(call, data={**call.data, **user_data}), call.resource_id)
+    known = replace(call, data={**call.data, **user_data})
+    message_queues.ensure(known, message_queues.queue_of(call))
     return user_data
 
 
 def _queued(call: Call) -> Sequence[DeploymentInput]:
     queue = DeploymentInput(
-        "deploy_queue_id", call.resource_id, "The queue that the report is sent to."
+        "deploy_queue_id", message_queues.queue_of(call), "The queue that the report is sent to."
     )
     return (*_as_user(call), queue)
 
 
 def _from_queue(call: Call) -> Mapping[str, Any] | None:
-    for message in message_queues.messages(call, call.resource_id):
+    for message in message_queues.messages(call, message_queues.queue_of(call)):
         body = message.get("body")
         return body if isinstance(body, Mapping) else _details(str(body).encode())
     return None
 
 
 def _clear_queue(call: Call) -> None:
-    message_queues.remove(call, call.resource_id)
-    message_queues.ensure(call, call.resource_id)
+    queue = message_queues.queue_of(call)
+    message_queues.remove(call, queue)
+    message_queues.ensure(call, queue)
 
 
 def _remove_queue(call: Call) -> None:
-    message_queues.remove(call, call.resource_id)
+    message_queues.remove(call, message_queues.queue_of(call))
     _remove_user(call)
 
 

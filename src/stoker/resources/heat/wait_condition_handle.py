@@ -95,7 +95,7 @@ class HeatWaitConditionHandle(ManagedType):
         has_user = "user_id" in call.data or call.physical_id is None
         if call.signalling is not None and has_user:
             if call.properties["signal_transport"] == _QUEUED and "user_id" in call.data:
-                message_queues.remove(call, call.resource_id)
+                message_queues.remove(call, message_queues.queue_of(call))
             call.signalling.delete_user(call)
         return Done()
 

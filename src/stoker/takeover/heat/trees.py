@@ -28,12 +28,18 @@ class Selection(Struct, frozen=True):
     with_deleted: bool = False
 
     def roots(self, table: sa.TableClause) -> list[sa.ColumnElement[bool]]:
-        """Return the conditions on the table of stacks."""
-        conditions = [table.c.owner_id.is_(None), sa.or_(table.c.backup.is_(None), ~table.c.backup)]
+        """Return the conditions for root stacks on the table of stacks."""
+        conditions = [table.c.owner_id.is_(None), *self._all(table)]
+        return conditions if self.with_deleted else [*conditions, table.c.deleted_at.is_(None)]
+
+    def present(self, table: sa.TableClause) -> list[sa.ColumnElement[bool]]:
+        """Return the conditions for all stacks that are not deleted, also nested ones."""
+        return [*self._all(table), table.c.deleted_at.is_(None)]
+
+    def _all(self, table: sa.TableClause) -> list[sa.ColumnElement[bool]]:
+        conditions = [sa.or_(table.c.backup.is_(None), ~table.c.backup)]
         if self.projects:
             conditions.append(table.c.tenant.in_(self.projects))
-        if not self.with_deleted:
-            conditions.append(table.c.deleted_at.is_(None))
         return conditions
 
 
@@ -62,6 +68,7 @@ class HeatBatch(Struct, frozen=True):
     events: Mapping[str, Sequence[Row]]  # by stack, oldest first
     snapshots: Mapping[str, Sequence[Row]]  # by stack
     snapshot_parts: Mapping[str, Sequence[Row]]  # by snapshot
+    deployments: Mapping[str, Row]  # software deployments of resources
 
 
 def batches(database: HeatDatabase, selection: Selection, after: str = "") -> Iterator[HeatBatch]:
@@ -90,6 +97,7 @@ def read_batch(database: HeatDatabase, trees: Sequence[HeatTree]) -> HeatBatch:
         parts = database.where_in(
             "resource_snapshot", "snapshot_id", [each["id"] for each in snapshots]
         )
+    physical_ids = [row["nova_instance"] for row in resources]
     data = database.where_in("resource_data", "resource_id", [row["id"] for row in resources])
     return HeatBatch(
         trees=trees,
@@ -107,6 +115,7 @@ def read_batch(database: HeatDatabase, trees: Sequence[HeatTree]) -> HeatBatch:
         events=_grouped(events, "stack_id"),
         snapshots=_grouped(snapshots, "stack_id"),
         snapshot_parts=_grouped(parts, "snapshot_id"),
+        deployments=_by_id(database.where_in("software_deployment", "id", physical_ids)),
     )
 
 

@@ -23,6 +23,8 @@ from stoker.takeover.proof.report import Finding, Findings
 from stoker.takeover.proof.service import Answer, ProofService
 
 _REMEDY = "report it with the path; until then, leave the stack in Heat"
+# Heat makes signed URLs, and stores attributes, when they are requested for the first time.
+_ABSENT_REMEDY = "repeat the pass and the check: Heat may have made the value for this request"
 _LISTS = (
     "/stacks", "/stacks?show_nested=True", "/software_configs", "/software_deployments",
 )  # fmt: skip
@@ -85,14 +87,17 @@ async def compare(
         count += 1
         ours = await proof.get(path)
         real = [] if ours.status == heat.status else [f"status {heat.status}, here {ours.status}"]
+        absent = 0
         for each in differences(heat.body, ours.body):
             if each.name is None:
                 real.append(f"{each.place} is {_short(each.heat)}, here {_short(each.ours)}")
+                absent += each.ours is None
             else:
                 named[each.name] = named.get(each.name, 0) + 1
         equal += not real
+        remedy = _ABSENT_REMEDY if absent else _REMEDY
         for text in real:
-            finding = Finding("answer", f"GET {path}: {text}", _REMEDY, is_blocking=True)
+            finding = Finding("answer", f"GET {path}: {text}", remedy, is_blocking=True)
             findings.add(_root_of(path, roots), finding)
     return Compared(count, equal, named)
 

@@ -93,6 +93,7 @@ class ResourceRows:
             user_project_id=self._stack.user_project_id,
             user_facts=self._user_facts,
             members=tuple(members or ()),
+            reported=self._reported(row),
         )
         implementation = implementation_of(row["name"], evaluation, definition)
         kept = translate(implementation, heat)
@@ -170,6 +171,14 @@ class ResourceRows:
         if data_id is None or data_id not in self._batch.properties:
             return {}
         return values_of(self._batch.properties[data_id], self._decryption, place)
+
+    def _reported(self, row: Row) -> Mapping[str, Any]:
+        """Return the outputs that a server has reported for the deployment of a resource."""
+        deployment = self._batch.deployments.get(row["nova_instance"])
+        if deployment is None:
+            return {}
+        place = f"software_deployment {deployment['id']}, column output_values"
+        return map_of(deployment["output_values"], place)
 
     def _data(self, row: Row, place: str) -> dict[str, Any]:
         found = {}

@@ -50,11 +50,11 @@ def stack_of(row: Row, batch: HeatBatch, decryption: Decryption) -> Stack:
 
 
 def remarks_on(stack: Stack, row: Row) -> list[str]:
-    """Return the remarks about a stack; of a tree, only the root stack has one about operations."""
+    """Return the remarks about a stack."""
     found = []
     if not stack.credentials and stack.deleted_at is None:
         found.append("Heat has no credentials for it")
-    if row["status"] == Status.IN_PROGRESS.value and row["owner_id"] is None:
+    if row["status"] == Status.IN_PROGRESS.value:
         found.append(RUNNING)
     return found
 

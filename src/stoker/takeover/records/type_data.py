@@ -14,7 +14,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from stoker.kernel.json.text import dumps
 from stoker.kernel.values import replace
+from stoker.resources.heat.deployment_outputs import OUTPUTS
 from stoker.takeover.heat.documents import time_of
 
 
@@ -31,6 +33,7 @@ class HeatResource(Struct, frozen=True):
     # Facts about all stack users that Heat does not store with them: ``auth_url``, ``domain_id``.
     user_facts: Mapping[str, Any] = field(default_factory=dict)
     members: tuple[str, ...] = ()  # names of the resources of its nested stack, oldest first
+    reported: Mapping[str, Any] = field(default_factory=dict)  # outputs of its software deployment
 
 
 class TypeData(Struct, frozen=True):
@@ -73,6 +76,10 @@ def _random_string(resource: HeatResource, common: TypeData) -> TypeData:
     return replace(common, attributes={"value": common.data.get("value")})
 
 
+def _key_pair(resource: HeatResource, common: TypeData) -> TypeData:
+    return replace(common, attributes={"private_key": common.data.get("private_key", "")})
+
+
 def _signed_handle(resource: HeatResource, common: TypeData) -> TypeData:
     data = _renamed(common.data, "ec2_signed_url", "signed_url")
     return _with_signals(replace(common, data=data))
@@ -83,9 +90,7 @@ def _heat_handle(resource: HeatResource, common: TypeData) -> TypeData:
     address = _temporary_url(data)
     if address is not None:
         data = {**data, "alarm_url": address}
-    queue = next((value for key, value in data.items() if key.endswith("queue_id")), None)
-    if queue is not None:
-        data = {**data, "queue_id": queue}
+    data = _with_queue(data)
     if "user_id" in data:
         data = {**resource.user_facts, **data}
     return _with_signals(replace(common, data=data))
@@ -96,24 +101,35 @@ def _swift_handle(resource: HeatResource, common: TypeData) -> TypeData:
 
 
 def _deployment(resource: HeatResource, common: TypeData) -> TypeData:
-    data = _renamed(common.data, "ec2_signed_url", "signal_url")
+    data = _with_queue(_renamed(common.data, "ec2_signed_url", "signal_url"))
     address = _temporary_url(data)
     if address is not None:
         data = {**data, "signal_url": address}
     # The objects of the transport exist if the server was given the deployment.
     is_prepared = resource.physical_id is not None and not _SIGNALLING.isdisjoint(data)
     prepared = {"prepared": True} if is_prepared else {}
-    return replace(common, data={**data, **prepared, "replacing_inputs": {}})
+    data = {**data, **prepared, "replacing_inputs": {}}
+    return replace(common, data=data, attributes={**dict.fromkeys(OUTPUTS), **resource.reported})
 
 
 def _server(resource: HeatResource, common: TypeData) -> TypeData:
     own = {key: value for key, value in common.metadata.items() if key not in _PLACES}
     collect = resource.metadata.get("os-collect-config")
+    data = _with_queue(_renamed(common.data, "metadata_object_name", "object_name"))
     if collect is None:
-        return replace(common, metadata=own)
+        return TypeData(data, own)
     # The deployments are those that name the server.
     polling = {"deployments": [], "os-collect-config": collect}
-    return TypeData({**common.data, "told": polling}, own)
+    return TypeData({**data, "told": polling}, own)
+
+
+def _instance(resource: HeatResource, common: TypeData) -> TypeData:
+    """Translate an instance; it lists the port that Heat created for it as servers do."""
+    data = dict(common.data)
+    port_id = data.pop("port_id", None)
+    if port_id is not None:
+        data["internal_ports"] = dumps([{"id": port_id}])
+    return replace(common, data=data)
 
 
 def _scaling_group(resource: HeatResource, common: TypeData) -> TypeData:
@@ -210,6 +226,12 @@ def _renamed(data: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
     return {new if key == old else key: value for key, value in data.items()}
 
 
+def _with_queue(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the data with the id of the resource's queue, which Heat stores for each purpose."""
+    queue = next((value for key, value in data.items() if key.endswith("queue_id")), None)
+    return dict(data) if queue is None else {**data, "queue_id": queue}
+
+
 def _temporary_url(data: Mapping[str, Any]) -> str | None:
     """Return the temporary URL of the object store that a server was given."""
     for value in data.values():
@@ -226,7 +248,9 @@ _TRANSLATIONS: Mapping[str, Translation] = {
     "OS::Heat::SwiftSignalHandle": _swift_handle,
     "OS::Heat::SoftwareDeployment": _deployment,
     "OS::Heat::StructuredDeployment": _deployment,
+    "OS::Nova::KeyPair": _key_pair,
     "OS::Nova::Server": _server,
+    "AWS::EC2::Instance": _instance,
     "OS::Heat::DeployedServer": _server,
     "OS::Heat::AutoScalingGroup": _scaling_group,
     "AWS::AutoScaling::AutoScalingGroup": _scaling_group,

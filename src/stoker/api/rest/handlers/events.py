@@ -46,7 +46,7 @@ class EventRow(TypedDict):
     event_time: str
     resource_name: str
     logical_resource_id: str
-    physical_resource_id: str
+    physical_resource_id: str | None  # null before the resource has an object
     resource_status: str
     resource_status_reason: str
     resource_type: NotRequired[str]
@@ -159,7 +159,7 @@ def _summary(call: Call, event: EventView) -> EventRow:
         "event_time": written(event.time),
         "resource_name": event.resource_name,
         "logical_resource_id": event.resource_name,
-        "physical_resource_id": event.physical_id or "",
+        "physical_resource_id": event.physical_id,
         "resource_status": f"{event.action}_{event.status}",
         "resource_status_reason": event.reason,
     }

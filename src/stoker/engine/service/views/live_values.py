@@ -17,7 +17,7 @@ from stoker.engine.execution.session import StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Action, Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.planning.facts import ERRORS, HIDDEN
+from stoker.engine.planning.facts import ERRORS, HIDDEN, exists
 from stoker.engine.service.stack_access.guards import is_in_review
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import NotFoundError
@@ -60,7 +60,8 @@ def attributes_of(
 
 def refreshed(session: StackRows, row: Resource) -> Resource:
     """Return the row with current values of attributes that change without a call to the cloud."""
-    type_ = session.type_of(row) if row.physical_id is not None else None
+    # Wait conditions from Heat have no physical id.
+    type_ = session.type_of(row) if row.physical_id is not None or exists(row) else None
     if type_ is None or not can(type_, Reads) or type_.service_for(row.properties) is not None:
         return row
     changing = [name for name, declared in type_.attributes.items() if not declared.cached]

@@ -86,8 +86,22 @@ def quota_use(properties: Mapping[str, Any]) -> Mapping[str, int]:
     return use
 
 
+def claim_listed_ports(call: Call) -> None:
+    """Mark the ports that Heat created for the server. Do so while they name it as their device."""
+    if _listed(call.data.get(_LISTED)):
+        own_ports(call)
+
+
 def own_ports(call: Call) -> dict[str, Object]:
     """Return the ports that were created for this server, by name."""
+    own = _marked_ports(call)
+    if _listed(call.data.get(_LISTED)) - {port["id"] for port in own.values()}:
+        claim_ports(call)
+        own = _marked_ports(call)
+    return own
+
+
+def _marked_ports(call: Call) -> dict[str, Object]:
     listed = PORTS.select(call.cloud, description=marker_text(call))
     return {port["name"]: port for port in listed if port.get("description") == marker_text(call)}
 
@@ -184,11 +198,13 @@ def _is_made(port: Object) -> bool:
 
 
 def claim_ports(call: Call) -> None:
-    """Mark the ports that were created for an adopted server with the token of its resource.
+    """Mark the ports that were created for a server from Heat with the token of its resource.
 
     Only attached ports are updated: those that an earlier resource marked, and those that Heat
     lists in the adopted data. Safe to repeat.
     """
+    if call.physical_id is None:
+        return
     entries = nics(call.properties.get("networks"))
     named = {str(nic.entry["port"]) for nic in entries if not nic.is_own}
     listed, free = _listed(call.data.get(_LISTED)), [nic for nic in entries if nic.is_own]

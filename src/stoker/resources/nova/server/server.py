@@ -34,7 +34,13 @@ from stoker.resources.nova.server.networks import (
     RequestsOwnAddresses,
     subnets_needed,
 )
-from stoker.resources.nova.server.ports import HoldsPorts, claim_ports, delete_own_ports, quota_use
+from stoker.resources.nova.server.ports import (
+    HoldsPorts,
+    claim_listed_ports,
+    claim_ports,
+    delete_own_ports,
+    quota_use,
+)
 from stoker.resources.nova.server.power import (
     IMAGE,
     brought_to,
@@ -89,6 +95,8 @@ class Server(LeadsFloatingIPs, HoldsPorts, RequestsOwnAddresses, ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Delete the server, then its own ports, pushed metadata and stack user."""
+        if not call.progress:
+            claim_listed_ports(call)
         if not is_removed(call):
             reason = "the server is being deleted"
             return Wait(polling_pause(call), progress={"asked": True}, reason=reason, early=True)

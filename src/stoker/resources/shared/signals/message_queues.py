@@ -22,6 +22,11 @@ _SUBSCRIPTION_TTL_SECONDS = 220367260800  # Practically never; the service requi
 _MAX_MESSAGES = 10  # per request
 
 
+def queue_of(call: Call) -> str:
+    """Return the name of the resource's queue; that of a stack from Heat is in the data."""
+    return str(call.data.get("queue_id") or call.resource_id)
+
+
 def ensure(call: Call, queue: str) -> None:
     """Create a queue.
 

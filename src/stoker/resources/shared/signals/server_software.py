@@ -63,7 +63,7 @@ def publish(call: Call) -> None:
         stored.ensure(b"{}")
         stored.write(content.encode())
     else:
-        message_queues.post(call, call.resource_id, content)
+        message_queues.post(call, message_queues.queue_of(call), content)
 
 
 def retract(call: Call, properties: Mapping[str, Any]) -> None:
@@ -71,7 +71,7 @@ def retract(call: Call, properties: Mapping[str, Any]) -> None:
     if properties.get(_TRANSPORT) == "POLL_TEMP_URL":
         _object(call, properties).remove()
     elif properties.get(_TRANSPORT) == "ZAQAR_MESSAGE":
-        message_queues.remove(call, call.resource_id)
+        message_queues.remove(call, message_queues.queue_of(call))
 
 
 def retract_moved(call: Call) -> None:
@@ -107,8 +107,9 @@ def _collect(call: Call) -> Mapping[str, Any]:
         source["request"] = {"metadata_url": stored.url("GET")}
         collectors.append("request")
     else:
-        message_queues.ensure(call, call.resource_id)
-        source["zaqar"] = {**user(call), "queue_id": call.resource_id}
+        queue = message_queues.queue_of(call)
+        message_queues.ensure(call, queue)
+        source["zaqar"] = {**user(call), "queue_id": queue}
         collectors.append("zaqar")
     return {**source, "collectors": [*collectors, "local"]}
 
@@ -116,4 +117,6 @@ def _collect(call: Call) -> Mapping[str, Any]:
 def _object(call: Call, properties: Mapping[str, Any]) -> StoredObject:
     place = properties.get(_PLACE) or {}
     container = place.get("container") or call.physical_name
-    return StoredObject(call, container, place.get("object") or call.resource_id)
+    # The name of an object from Heat is in the data.
+    name = place.get("object") or call.data.get("object_name") or call.resource_id
+    return StoredObject(call, container, name)
