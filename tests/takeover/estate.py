@@ -20,7 +20,7 @@ from stoker.store.opening import OpenStore
 from stoker.takeover.heat.trees import Selection
 from stoker.takeover.takeover import Takeover
 from stoker.takeover.transfer import Progress
-from tests.takeover.heat_dump import recorded_database
+from tests.takeover.heat_dump import RECORDED, load_sqlite
 
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
@@ -75,9 +75,10 @@ class RecordedApp(App):
 class Estate:
     """A Heat's database, and the data directory that it is taken over into."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, dump: str = "heat.sql") -> None:
+        """``dump`` is the name of a recorded database."""
         self.file = directory / "heat.db"
-        self.url = recorded_database(self.file)
+        self.url = load_sqlite(RECORDED / dump, self.file)
         self.configuration = directory / "heat.conf"
         self.configuration.write_text(_CONFIGURATION)
         self.data_dir = directory / "data"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -35,14 +36,15 @@ _IN_POSTGRESQL = {
 }
 
 
-def recorded_database(target: Path) -> str:
-    """Load the recorded database into a new file; return its URL."""
-    return load(RECORDED / "heat.sql", target)
+def text_of(file: Path) -> str:
+    """Return the text of a file that may be compressed."""
+    content = file.read_bytes()
+    return (gzip.decompress(content) if file.suffix == ".gz" else content).decode()
 
 
-def load(dump: Path, target: Path) -> str:
+def load_sqlite(dump: Path, target: Path) -> str:
     """Load a dump into a new file; return its URL for SQLAlchemy."""
-    lines = dump.read_text().split("\n")
+    lines = text_of(dump).split("\n")
     with sqlite3.connect(target) as connection:
         for table, columns in tables_in(lines).items():
             keyed = [
@@ -60,7 +62,7 @@ def load(dump: Path, target: Path) -> str:
 
 def load_postgresql(dump: Path, url: str) -> None:
     """Load a dump into an empty database of PostgreSQL."""
-    lines = dump.read_text().split("\n")
+    lines = text_of(dump).split("\n")
     metadata = sa.MetaData()
     for name, columns in tables_in(lines).items():
         kinds = ((n, _IN_POSTGRESQL.get(kind, sa.Text)) for n, kind in columns)
