@@ -15,7 +15,7 @@ MINUTES ?= 60
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-long test-packages test-soak test-openstack packages release deb check format bench metrics simulate mutants conformance docs clean
+.PHONY: help setup run test test-long test-packages test-soak test-openstack test-takeover packages release deb check format bench metrics simulate mutants conformance docs clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ test-soak: $(READY)  ## MINUTES=60: mixed load while engines and APIs are killed
 
 test-openstack: $(READY)  ## SERVICES="octavia ...": types on OpenStack's own services (Debian, root)
 	@$(PYTHON) -m tests.openstack $(SERVICES)
+
+test-takeover: $(READY)  ## take over a Heat 27 that runs here, and use its stacks (Debian, root)
+	@$(PYTHON) -m tests.takeover_live
 
 check: $(READY)  ## format, lint, types, layers, sizes, dead code, language
 	@tools/check $(VENV)/bin

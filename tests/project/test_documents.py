@@ -17,7 +17,14 @@ from stoker.resources.base.registry import Registry
 from tests.project.engine import CALLER, running_engine
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("", "docs/**/", "local-cloud/", "deploy/", "tests/openstack/lab/")
+FOLDERS = (
+    "",
+    "docs/**/",
+    "local-cloud/",
+    "deploy/",
+    "tests/openstack/lab/",
+    "tests/takeover_live/lab/",
+)
 DOCUMENTS = [page for folder in FOLDERS for page in ROOT.glob(f"{folder}*.md")]
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 TEST_NAME = re.compile(r"`(test_\w+)`")

@@ -38,7 +38,7 @@ def test_deployment_shows_reported_outputs() -> None:
     assert found.attributes["deploy_stdout"] is None
 
 
-def test_server_keeps_the_object_and_queue_that_it_polls() -> None:
+def test_server_keeps_its_object_and_queue() -> None:
     data = {"metadata_object_name": "o", "metadata_queue_id": "q"}
     metadata = {"os-collect-config": {"request": {}}, "deployments": [{}], "own": 1}
     found = translated("OS::Nova::Server", data=data, metadata=metadata)
