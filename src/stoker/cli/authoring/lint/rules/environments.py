@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, Severity, Subject, rule
-from stoker.cli.authoring.lint.secret_words import is_placeholder, is_secret_name
+from stoker.cli.authoring.lint.secret_words import is_hidden, is_placeholder, is_secret_name
 from stoker.cli.authoring.lint.views import EnvironmentView
 from stoker.kernel.diagnostics import Path, nearest
 from stoker.resources.base.registry import Registry
@@ -346,3 +346,33 @@ def unused_merge_strategy(view: EnvironmentView) -> Problems:
             yield Problem(
                 f'there is no parameter "{name}"', path, suggestion=f'did you mean "{near}"?'
             )
+
+
+@rule(
+    Group.SECURITY,
+    "A secret of an environment is stored without encryption.",
+    level=Level.STRICT,
+    subject=Subject.ENVIRONMENT,
+    why="""The database has the values of an environment in plain text, except those of hidden
+        parameters and of those in encrypted_param_names.""",
+    remedy="Add the name to encrypted_param_names.",
+    bad="""
+        parameters:
+          db_password: "$secret"  # here
+        """,
+    good="""
+        parameters:
+          db_password: "$secret"
+        encrypted_param_names: [db_password]
+        """,
+)
+def unencrypted_secret(view: EnvironmentView) -> Problems:
+    """Yield parameters named like secrets that are not to be encrypted, unless they are hidden."""
+    written = view.data.get("encrypted_param_names")
+    encrypted = set(map(str, written)) if isinstance(written, list) else set()
+    declared = {} if view.template is None else view.template.parameters
+    for section in _VALUES:
+        for name, value in view.section(section).items():
+            is_safe = name in encrypted or is_hidden(declared.get(name, {}))
+            if isinstance(value, str) and value and is_secret_name(str(name)) and not is_safe:
+                yield Problem(f'the secret "{name}" is not encrypted', (section, name))

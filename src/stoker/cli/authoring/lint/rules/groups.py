@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stoker.cli.authoring.lint.rule import Group, Level, Problem, Problems, Severity, rule
+from stoker.cli.authoring.lint.scripts import placeholders
 from stoker.cli.authoring.lint.views import Resource, TemplateView, as_number
 
 _SCALED = "OS::Heat::AutoScalingGroup"
@@ -426,3 +427,54 @@ def group_of_one(view: TemplateView) -> Problems:
     for group in view.of_type("OS::Heat::ResourceGroup"):
         if group.properties.get("count") == 1:
             yield Problem("the group has one member", group.at("count"))
+
+
+@rule(
+    Group.CORRECTNESS,
+    "An index is used outside of a resource group.",
+    why="""Only a resource group replaces %index%, in the definition of its members. It stays in the
+        text elsewhere, also in an autoscaling group and in nested templates.""",
+    remedy="Use it in resource_def, and pass it to nested templates as a property.",
+    bad="""
+        resources:
+          group:
+            type: OS::Heat::AutoScalingGroup
+            properties:
+              min_size: 1
+              max_size: 3
+              resource:
+                type: OS::Heat::Value
+                properties: {value: member-%index%}  # here
+        """,
+    good="""
+        resources:
+          group:
+            type: OS::Heat::ResourceGroup
+            properties:
+              count: 3
+              resource_def:
+                type: OS::Heat::Value
+                properties: {value: member-%index%}
+        """,
+)
+def index_outside_group(view: TemplateView) -> Problems:
+    """Yield texts with %index% in other resources than groups, unless str_replace fills it."""
+    if "%index%" in placeholders(view):
+        return
+    for text in view.texts:
+        if "%index%" not in text.value or text.path[0] != view.dialect.resources:
+            continue
+        owner = view.by_name.get(str(text.path[1]))
+        if (
+            owner is not None
+            and owner.type.startswith(("OS::", "AWS::"))
+            and owner.type not in _INDEXED
+        ):
+            yield Problem("nothing replaces %index% here", text.path)
+
+
+_INDEXED = (
+    "OS::Heat::ResourceGroup",
+    "OS::Heat::SoftwareDeploymentGroup",
+    "OS::Heat::ResourceChain",
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stoker.cli.authoring.lint.networks import (
     address_of,
     network_of,
@@ -217,3 +219,51 @@ def hard_coded_address(view: TemplateView) -> Problems:
             continue
         if text.path[0] == view.dialect.resources:
             yield Problem(f"the address {address} is fixed", text.path)
+
+
+@rule(
+    Group.SECURITY,
+    "A server is on an external network.",
+    level=Level.STRICT,
+    why="""It has a public address of its own, so that only its security groups are between its
+        services and the internet.""",
+    remedy="Use an internal network, and a floating IP or load balancer for published services.",
+    bad="""
+        resources:
+          server:
+            type: OS::Nova::Server
+            properties:
+              image: debian
+              flavor: small
+              key_name: operators
+              security_groups: [web]
+              networks:
+                - network: public  # here
+        """,
+    good="""
+        resources:
+          server:
+            type: OS::Nova::Server
+            properties:
+              image: debian
+              flavor: small
+              key_name: operators
+              security_groups: [web]
+              networks:
+                - network: internal
+        """,
+)
+def server_on_external_network(
+    view: TemplateView, *, names: Sequence[str] = ("public", "external", "ext-net", "internet")
+) -> Problems:
+    """Yield networks of servers and ports whose name is that of an external one."""
+    for server in view.of_type(_SERVER):
+        for entry, path in view.entries(server.properties.get("networks"), server.at("networks")):
+            network = view.constant(entry.get("network")) if isinstance(entry, dict) else None
+            if network in names:
+                yield Problem(f'"{network}" is probably an external network', (*path, "network"))
+    for port in view.of_type("OS::Neutron::Port"):
+        network = view.constant(port.properties.get("network"))
+        if network in names:
+            message = f'"{network}" is probably an external network'
+            yield Problem(message, port.at("network"))
