@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -200,12 +201,11 @@ def test_services_of_compose_become_servers(tmp_path: Path) -> None:
                 web:
                   properties:
                     user_data:
-                      $contains: "PRICE=$5\\nEND\\ndocker run --detach --name web \
---restart unless-stopped --publish 8080:80/tcp --env-file /etc/web.env --add-host db:10.0.0.9 \
-'nginx:1.27' nginx -g 'daemon off;'"
+                      $contains: "--add-host db:10.0.0.9 \\\\\\n  \\"nginx:${v_TAG:-1.27}\\" \
+nginx -g 'daemon off;'"
           - parameters: {TAG: latest}
             expect:
-              resources: {web: {properties: {user_data: {$contains: "'nginx:latest' nginx"}}}}
+              resources: {web: {properties: {user_data: {$contains: "v_TAG='latest'"}}}}
         """
     )
     tests = stoker("test", str(tmp_path))
@@ -220,3 +220,58 @@ def test_other_documents_are_refused(tmp_path: Path) -> None:
     done = stoker("convert", str(path))
     assert done.exit_code == 2
     assert "no Compose file" in done.output
+
+
+CALLS = """
+AWSTemplateFormatVersion: "2010-09-09"
+Metadata:
+  "AWS::CloudFormation::Interface": {ParameterGroups: [{Label: {default: a}, Parameters: [R]}]}
+Parameters: {R: {Type: String, Default: a, AllowedValues: [a], MinLength: 1}}
+Mappings: {M: {a: {b: c}}}
+Conditions: {A: {"Fn::Equals": [{Ref: R}, a]}, B: {"Fn::Not": [{Condition: A}]}}
+Resources:
+  V:
+    Condition: A
+    Type: OS::Heat::Value
+    DependsOn: [W]
+    Properties:
+      value:
+        a: {"Fn::Sub": ["${x}-${R }-${!x}", {x: {"Fn::Select": [0, {"Fn::Split": [",", a]}]}}]}
+        b: {"Fn::If": [A, {"Fn::Join": ["", [a, {Ref: R}]]}, {Ref: "AWS::NoValue"}]}
+        c: {"Fn::FindInMap": [M, a, b]}
+        d: {"Fn::Replace": [{x: y}, x]}
+        e: {"Fn::GetAtt": [W, value]}
+  W: {Type: OS::Heat::Value, Condition: A, Properties: {value: 1}}
+Outputs: {O: {Value: {"Fn::Length": [1]}, Condition: A}}
+"""
+WRONG: tuple[Any, ...] = (None, "x", 5, [], [1], {"a": 1}, [[]], {"Ref": "R"}, {"get_param": "R"})
+
+
+def places_in(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    entries = data.items() if isinstance(data, dict) else ()
+    for key, value in enumerate(data) if isinstance(data, list) else entries:
+        yield (*path, key)
+        yield from places_in(value, (*path, key))
+
+
+@pytest.mark.parametrize("dialect", ["cfn", "hot"])
+def test_wrong_values_are_reported_or_kept(dialect: str) -> None:
+    data = read(CALLS).data
+    if dialect == "hot":
+        data = to_hot(data).data
+    for *above, last in places_in(data):
+        for wrong in WRONG:
+            changed = deepcopy(data)
+            place = changed
+            for key in above:
+                place = place[key]
+            place[last] = wrong
+            made = to_cloudformation(changed, {}) if dialect == "hot" else to_hot(changed)
+            assert made.data
+
+
+def test_spaces_in_substitutions_are_ignored(helpers: Sandbox) -> None:
+    text, losses = converted(CALLS)
+    assert losses == 0
+    definitions, _ = meaning(text, helpers)
+    assert "'a': 'a-a-${x}'" in definitions["V"][1]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
-from stoker.cli.authoring.conversion.losses import Losses
+from stoker.cli.authoring.conversion.losses import Losses, list_in, map_in
+from stoker.cli.authoring.conversion.ports import PublishedPort, port_of, split_at_colons
+from stoker.cli.authoring.conversion.variables import Variables, words_of
 from stoker.kernel.diagnostics import Path
 
 # Keys of services that become options of "docker run".
@@ -46,7 +49,7 @@ _READ = frozenset(
         "depends_on", "labels", "restart", "container_name", "deploy", "scale", "healthcheck",
     )
 )  # fmt: skip
-DOLLAR = "@DOLLAR@"  # stands for a dollar sign that starts no variable, which Compose writes as $$
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")  # of services, networks and volumes
 _RESTARTS = ("no", "always", "unless-stopped", "on-failure")
 
 
@@ -66,17 +69,11 @@ class Container(Struct, frozen=True):
     options: tuple[str, ...] = ()  # of "docker run"
     command: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
-    published: tuple[tuple[int, int, str], ...] = ()  # first and last port, protocol
+    published: tuple[PublishedPort, ...] = ()
     volumes: tuple[NamedVolume, ...] = ()
     networks: tuple[str, ...] = ()
     depends_on: tuple[str, ...] = ()
     labels: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def texts(self) -> str:
-        """Return all texts that may name variables."""
-        values = [value for _, value in self.environment]
-        return "\n".join([self.image, *self.options, *self.command, *values])
 
 
 def container_of(
@@ -93,34 +90,65 @@ def container_of(
         if key not in known and not key.startswith("x-"):
             losses.add((*path, key), f'a server has nothing like "{key}"')
     _note_replicas(service, path, losses)
-    published: list[tuple[int, int, str]] = []
-    options = list(_options(service))
-    for index, port in enumerate(service.get("ports") or ()):
-        found = _port(port)
-        if found is None:
-            losses.add((*path, "ports", index), "a port without a number on the server")
-            continue
-        option, first, last, protocol = found
-        options += ["--publish", option]
-        published.append((first, last, protocol))
+    options = list(_options(service, path, losses))
+    entrypoint = _words(service.get("entrypoint"), (*path, "entrypoint"), losses)
+    if entrypoint:
+        options += ["--entrypoint", entrypoint[0]]
+    command = _words(service.get("command"), (*path, "command"), losses)
+    published = list(_ports(service, path, losses))
+    for port in published:
+        options += ["--publish", port.option]
     volumes = list(_volumes(service, options, path, losses))
     return Container(
         name=name,
         image=image,
         options=tuple(options),
-        command=_words(service.get("command")),
-        environment=tuple(_pairs(service.get("environment"))),
+        command=(*entrypoint[1:], *command),
+        environment=tuple(pairs_of(service, "environment", path, losses)),
         published=tuple(published),
         volumes=tuple(volumes),
-        networks=tuple(service.get("networks") or ()),
-        depends_on=tuple(service.get("depends_on") or ()),
-        labels=tuple(_pairs(service.get("labels"))),
+        networks=tuple(_networks(service, path, losses)),
+        depends_on=tuple(_names(service, "depends_on", path, losses)),
+        labels=tuple(_labels(service, path, losses)),
     )
 
 
+def _ports(service: Mapping[str, Any], path: Path, losses: Losses) -> Iterator[PublishedPort]:
+    for index, written in enumerate(list_in(service, "ports", path, losses)):
+        here = (*path, "ports", index)
+        port = port_of(written)
+        if port is None:
+            losses.add(here, "a port without a number on the server")
+            continue
+        if port.address and not port.is_local:
+            message = f"a server has no address {port.address}"
+            losses.add(here, message, "the port is published on all addresses of the server")
+        yield port
+
+
+def _names(service: Mapping[str, Any], key: str, path: Path, losses: Losses) -> Iterator[str]:
+    """Yield the names in a list, or the keys of a map."""
+    found = service.get(key)
+    names = found if isinstance(found, Mapping) else list_in(service, key, path, losses)
+    yield from map(str, names)
+
+
+def _networks(service: Mapping[str, Any], path: Path, losses: Losses) -> Iterator[str]:
+    found = service.get("networks")
+    for name, settings in found.items() if isinstance(found, Mapping) else ():
+        for key in settings if isinstance(settings, Mapping) else ():
+            here = (*path, "networks", name, key)
+            losses.add(here, f'a port of a server has nothing like "{key}"')
+    for name in _names(service, "networks", path, losses):
+        if NAME.fullmatch(name) is None:
+            losses.add((*path, "networks"), f"{name} is no name of a network")
+        else:
+            yield name
+
+
 def _note_replicas(service: Mapping[str, Any], path: Path, losses: Losses) -> None:
-    deploy = service.get("deploy") or {}
-    for key in deploy if isinstance(deploy, Mapping) else ():
+    deploy = map_in(service, "deploy", path, losses)
+    for key in deploy:
         if key != "replicas":
             losses.add((*path, "deploy", key), f'a server has nothing like "{key}"')
     replicas = deploy.get("replicas", service.get("scale", 1))
@@ -129,7 +157,7 @@ def _note_replicas(service: Mapping[str, Any], path: Path, losses: Losses) -> No
         losses.add((*path, where), "one server is made", "use an OS::Heat::AutoScalingGroup")
 
 
-def _options(service: Mapping[str, Any]) -> Iterator[str]:
+def _options(service: Mapping[str, Any], path: Path, losses: Losses) -> Iterator[str]:
     for key, option in _OPTIONS.items():
         if key in service:
             yield from (option, str(service[key]))
@@ -140,73 +168,76 @@ def _options(service: Mapping[str, Any]) -> Iterator[str]:
     yield from (option for key, option in _FLAGS.items() if service.get(key) is True)
     restart = str(service.get("restart") or "unless-stopped")
     yield from ("--restart", restart if restart.startswith(_RESTARTS) else "unless-stopped")
-    entrypoint = _words(service.get("entrypoint"))
-    if entrypoint:
-        yield from ("--entrypoint", " ".join(entrypoint))
-    check = service.get("healthcheck") or {}
+    yield from _health(map_in(service, "healthcheck", path, losses))
+
+
+def _health(check: Mapping[str, Any]) -> Iterator[str]:
     test = check.get("test")
-    if isinstance(test, list) and test[:1] in (["CMD"], ["CMD-SHELL"]):
+    if check.get("disable") is True or test in (["NONE"], "NONE"):
+        yield "--no-healthcheck"
+    elif isinstance(test, list) and test[:1] == ["CMD"]:
+        test = shlex.join(map(str, test[1:]))
+    elif isinstance(test, list):
         test = " ".join(map(str, test[1:]))
-    if isinstance(test, str):
+    if isinstance(test, str) and test != "NONE":
         yield from ("--health-cmd", test)
-        for key in ("interval", "timeout", "retries"):
+        for key in ("interval", "timeout", "retries", "start_period"):
             if key in check:
-                yield from (f"--health-{key}", str(check[key]))
+                yield from (f"--health-{key.replace('_', '-')}", str(check[key]))
 
 
-def _words(command: Any) -> tuple[str, ...]:
-    if isinstance(command, str):
-        return tuple(shlex.split(command))
-    return tuple(map(str, command or ()))
+def _words(command: Any, path: Path, losses: Losses) -> tuple[str, ...]:
+    if isinstance(command, list):
+        return tuple(map(str, command))
+    try:
+        return tuple(words_of(str(command or "")))
+    except ValueError as error:
+        losses.add(path, f"it is not a command of a shell: {error}")
+        return ()
 
 
-def _pairs(written: Any) -> Iterator[tuple[str, str]]:
+def pairs_of(
+    parent: Mapping[str, Any], key: str, path: Path, losses: Losses
+) -> Iterator[tuple[str, str]]:
     """Yield the pairs of a map, or of a list of KEY=VALUE."""
+    written = parent.get(key)
     if isinstance(written, Mapping):
-        for key, value in written.items():
-            yield str(key), _scalar(value)
-    for each in written if isinstance(written, list) else ():
-        key, found, value = str(each).partition("=")
-        # a variable without a value is that of the user's shell
-        yield key, value if found else f"${{{key}}}"
+        for name, value in written.items():
+            yield str(name), _inherited(str(name)) if value is None else _scalar(value)
+        return
+    for each in list_in(parent, key, path, losses):
+        name, found, value = str(each).partition("=")
+        yield name, value if found else _inherited(name)
+
+
+def _labels(service: Mapping[str, Any], path: Path, losses: Losses) -> Iterator[tuple[str, str]]:
+    labels = service.get("labels")
+    if isinstance(labels, Mapping):
+        labels = {key: "" if value is None else value for key, value in labels.items()}
+    yield from pairs_of({**service, "labels": labels}, "labels", path, losses)
+
+
+def _inherited(name: str) -> str:
+    """Return the value of a variable that is that of the user's shell."""
+    return f"${{{name}}}" if name.isidentifier() else ""
 
 
 def _scalar(value: Any) -> str:
-    if value is None:
-        return ""
     return json.dumps(value) if isinstance(value, bool) else str(value)
-
-
-def _port(port: Any) -> tuple[str, int, int, str] | None:
-    """Return the option of a published port, its range on the server, and the protocol."""
-    if isinstance(port, Mapping):
-        published, target = port.get("published"), port.get("target")
-        protocol = str(port.get("protocol") or "tcp")
-        text = f"{published if published is not None else target}:{target}/{protocol}"
-    else:
-        text = str(port)
-    numbers, _, protocol = text.partition("/")
-    parts = numbers.split(":")
-    published_text = parts[-2] if len(parts) > 1 else parts[-1]
-    first, _, last = published_text.partition("-")
-    if not first.isdecimal() or (last and not last.isdecimal()):
-        return None
-    option = f"{published_text}:{parts[-1]}/{protocol or 'tcp'}"
-    return option, int(first), int(last or first), protocol or "tcp"
 
 
 def _volumes(
     service: Mapping[str, Any], options: list[str], path: Path, losses: Losses
 ) -> Iterator[NamedVolume]:
-    for index, volume in enumerate(service.get("volumes") or ()):
+    for index, volume in enumerate(list_in(service, "volumes", path, losses)):
         if isinstance(volume, Mapping):
             kind, source = volume.get("type"), volume.get("source")
             target, read_only = str(volume.get("target")), volume.get("read_only") is True
         else:
-            source, _, rest = str(volume).partition(":")
-            target, _, mode = rest.partition(":")
+            source, target, mode = (*split_at_colons(str(volume)), "", "")[:3]
             read_only = "ro" in mode.split(",")
-            kind = "bind" if source.startswith((".", "/", "~")) and target else "volume"
+            is_bind = source.startswith((".", "/", "~", "$")) and target
+            kind = "bind" if is_bind else "volume"
             if not target:
                 options += ["--volume", source]  # an anonymous volume
                 continue
@@ -215,36 +246,48 @@ def _volumes(
         elif kind != "volume" or not source:
             message = f"{source} is a file of your machine, which servers do not have"
             losses.add((*path, "volumes", index), message, "put it into the image, or on a volume")
+        elif NAME.fullmatch(str(source)) is None:
+            losses.add((*path, "volumes", index), f"{source} is no name of a volume")
         else:
             yield NamedVolume(str(source), target, read_only)
 
 
-def setup_script(container: Container, neighbours: list[str], volumes: list[NamedVolume]) -> str:
-    """Return the user data of a server.
+def setup_script(
+    container: Container,
+    neighbours: list[str],
+    volumes: list[NamedVolume],
+    variables: Variables,
+) -> tuple[str, dict[str, Any]]:
+    """Return the user data of a server, and the values of variables in them.
 
     ``@ADDRESS_OF_x@`` and ``@VOLUME_x@`` stand for values of other resources.
     """
-    lines = [
-        "#!/bin/sh",
-        "set -eu",
-        "command -v docker >/dev/null || { apt-get update && apt-get install -y docker.io; }",
-    ]
     command = ["docker", "run", "--detach", "--name", container.name, *container.options]
+    mounts: list[str] = []
     for volume in volumes:
-        lines += _mount(volume)
+        mounts += _mount(volume)
         mode = ":ro" if volume.read_only else ""
         command += ["--volume", f"/srv/{volume.name}:{volume.target}{mode}"]
-    if container.environment:
-        file = f"/etc/{container.name}.env"
-        lines.append(f"cat > {file} <<'END'")
-        lines += [f"{key}={value}" for key, value in container.environment]
-        lines.append("END")
-        command += ["--env-file", file]
+    for key, value in container.environment:
+        command += ["--env", f"{key}={value}"]
     for neighbour in neighbours:
         command += ["--add-host", f"{neighbour}:@ADDRESS_OF_{neighbour}@"]
-    command += [container.image, *container.command]
-    lines.append(shlex.join(command))
-    return "\n".join(lines).replace("$$", DOLLAR) + "\n"
+    used: set[str] = set()
+    words = [variables.shell_word(each, used) for each in command]
+    last = [variables.shell_word(each, used) for each in (container.image, *container.command)]
+    lines, values = variables.assignments(used)
+    options = " ".join(words[:2])
+    for word in words[2:]:
+        options += f" \\\n  {word}" if word.startswith("--") else f" {word}"
+    script = [
+        "#!/bin/sh",
+        "set -eu",
+        *lines,
+        "command -v docker >/dev/null || { apt-get update && apt-get install -y docker.io; }",
+        *mounts,
+        f"{options} \\\n  {' '.join(last)}",
+    ]
+    return "\n".join(script) + "\n", values
 
 
 def _mount(volume: NamedVolume) -> list[str]:

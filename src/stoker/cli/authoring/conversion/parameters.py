@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from stoker.cli.authoring.conversion.losses import Losses
+from stoker.cli.authoring.conversion.losses import Losses, list_in
 from stoker.kernel.diagnostics import Path
 
 _TYPES = {
@@ -44,8 +44,9 @@ def to_cfn(written: Mapping[str, Any], path: Path, losses: Losses) -> dict[str, 
             made[_KEYS[key]] = value
         elif key not in ("type", "constraints"):
             losses.add((*path, key), f'CloudFormation has no "{key}" of parameters')
-    for index, constraint in enumerate(written.get("constraints") or ()):
-        _constrain(made, constraint, (*path, "constraints", index), losses)
+    for index, constraint in enumerate(list_in(written, "constraints", path, losses)):
+        if isinstance(constraint, Mapping):
+            _constrain(made, constraint, (*path, "constraints", index), losses)
     return made
 
 

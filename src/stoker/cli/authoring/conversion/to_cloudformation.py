@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.cli.authoring.conversion import parameters
-from stoker.cli.authoring.conversion.losses import Converted, InexpressibleError, Losses, refuse
+from stoker.cli.authoring.conversion.losses import (
+    Converted,
+    InexpressibleError,
+    Losses,
+    arguments_of,
+    list_in,
+    map_in,
+    maps_in,
+    refuse,
+)
 from stoker.kernel.diagnostics import Path
 from stoker.template.describe.references import version_in
 from stoker.template.source.source import find_file
@@ -60,7 +69,7 @@ class _Conversion:
         template = self._template
         if template.get("description"):
             made["Description"] = template["description"]
-        groups = template.get("parameter_groups")
+        groups = list_in(template, "parameter_groups", (), self._losses)
         if groups:
             made["Metadata"] = {"AWS::CloudFormation::Interface": _interface(groups)}
         declared = self._section("parameters")
@@ -89,8 +98,9 @@ class _Conversion:
         return Converted(made, tuple(self._losses.found))
 
     def _section(self, name: str) -> Mapping[str, Any]:
-        found = self._template.get(name)
-        return found if isinstance(found, Mapping) else {}
+        if name == "conditions":
+            return map_in(self._template, name, (), self._losses)
+        return maps_in(self._template, name, self._losses)
 
     def _resource(self, written: Mapping[str, Any], path: Path) -> dict[str, Any]:
         made: dict[str, Any] = {}
@@ -161,7 +171,7 @@ class _Conversion:
         return self._table[name](arguments)
 
     def _get_param(self, arguments: Any) -> Any:
-        name, *rest = arguments if isinstance(arguments, list) else [arguments]
+        name, *rest = arguments_of(arguments, 1) if isinstance(arguments, list) else [arguments]
         name = _plain(name, "a parameter")
         if name == "OS::stack_id":
             refuse("AWS::StackId is an ARN, and not the id of the stack")
@@ -259,8 +269,8 @@ class _Conversion:
         if name not in _CONDITIONS:
             refuse(f"CloudFormation has no {name} in conditions")
         if name == "equals":
-            return {"Fn::Equals": [self._inner(each) for each in arguments]}
-        inner = [arguments] if name == "not" else arguments
+            return {"Fn::Equals": [self._inner(each) for each in arguments_of(arguments, 2, 2)]}
+        inner = [arguments] if name == "not" else arguments_of(arguments, 1)
         return {_CONDITIONS[name]: [self._condition(each) for each in inner]}
 
 
@@ -278,12 +288,13 @@ def _facade(name: Any) -> Any:
     }.get(name, name)
 
 
-def _interface(groups: Any) -> dict[str, Any]:
+def _interface(groups: list[Any]) -> dict[str, Any]:
     found = [
         {
             "Label": {"default": group.get("label") or group.get("description") or ""},
-            "Parameters": list(group.get("parameters") or ()),
+            "Parameters": group.get("parameters") or [],
         }
         for group in groups
+        if isinstance(group, Mapping)
     ]
     return {"ParameterGroups": found}

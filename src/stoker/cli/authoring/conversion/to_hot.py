@@ -10,7 +10,16 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker.cli.authoring.conversion import parameters
-from stoker.cli.authoring.conversion.losses import Converted, InexpressibleError, Losses, refuse
+from stoker.cli.authoring.conversion.losses import (
+    Converted,
+    InexpressibleError,
+    Losses,
+    arguments_of,
+    list_in,
+    map_in,
+    maps_in,
+    refuse,
+)
 from stoker.kernel.diagnostics import Path
 from stoker.template.describe.references import version_in
 
@@ -28,6 +37,7 @@ _KEYS = {
     "Condition": "condition",
 }
 _VARIABLE = re.compile(r"\$\{(!?)([^{}!]+)\}")
+_INTERFACE = "AWS::CloudFormation::Interface"
 _NO_VALUE = {"Ref": "AWS::NoValue"}
 
 
@@ -42,6 +52,8 @@ class _Conversion:
         version = version_in(template)
         self._functions = version.functions | version.extensions
         self._losses = Losses()
+        resources = template.get("Resources")
+        self._resources = resources if isinstance(resources, Mapping) else {}
         self._table: Mapping[str, Callable[[Any], Any]] = {
             "Ref": self._ref,
             "Fn::GetAtt": self._get_att,
@@ -61,7 +73,7 @@ class _Conversion:
         made: dict[str, Any] = {"heat_template_version": _VERSION}
         if self._template.get("Description"):
             made["description"] = self._template["Description"]
-        groups = _groups(self._template.get("Metadata"))
+        groups = _groups(map_in(self._template, "Metadata", (), self._losses), self._losses)
         if groups:
             made["parameter_groups"] = groups
         for section in ("Rules", "Transform"):
@@ -95,12 +107,12 @@ class _Conversion:
 
     def _section(self, name: str) -> Mapping[str, Any]:
         """Return a section without loops, which are reported."""
-        found = self._template.get(name)
-        section = found if isinstance(found, Mapping) else {}
+        section = map_in(self._template, name, (), self._losses)
         loops = [key for key in section if key.startswith("Fn::ForEach")]
         for key in loops:
             self._losses.add((name, key), "HOT has no loops over resources", "use a ResourceGroup")
-        return {key: each for key, each in section.items() if key not in loops}
+        entries = {key: each for key, each in section.items() if key not in loops}
+        return entries if name == "Conditions" else maps_in({name: entries}, name, self._losses)
 
     def _resource(self, written: Mapping[str, Any], path: Path) -> dict[str, Any]:
         made: dict[str, Any] = {}
@@ -165,7 +177,7 @@ class _Conversion:
     def _ref(self, name: Any) -> Any:
         if not isinstance(name, str):
             refuse("a reference whose name is computed")
-        if name in self._section("Resources"):
+        if name in self._resources:
             return {"get_resource": name}
         if name.startswith("AWS::"):
             if name not in _PSEUDO:
@@ -177,13 +189,13 @@ class _Conversion:
         if isinstance(arguments, str):
             resource, _, attribute = arguments.partition(".")
             return {"get_attr": [resource, *attribute.split(".")]}
-        return {"get_attr": self._inner(arguments)}
+        return {"get_attr": self._inner(arguments_of(arguments, 2))}
 
     def _join(self, arguments: Any) -> Any:
         return {"list_join": self._inner(arguments)}
 
     def _split(self, arguments: Any) -> Any:
-        return {"str_split": self._inner(arguments)}
+        return {"str_split": self._inner(arguments_of(arguments, 2, 2))}
 
     def _select(self, arguments: Any) -> Any:
         if not isinstance(arguments, list) or len(arguments) != 2:
@@ -193,7 +205,11 @@ class _Conversion:
         inner = self._inner(collection)
         if isinstance(inner, Mapping) and len(inner) == 1:
             ((name, given),) = inner.items()
-            if name in ("get_attr", "str_split") and (name == "get_attr" or len(given) == 2):
+            if (
+                name in ("get_attr", "str_split")
+                and isinstance(given, list)
+                and (name == "get_attr" or len(given) == 2)
+            ):
                 return {name: [*given, chosen]}
             if name == "get_param":
                 return {name: [*(given if isinstance(given, list) else [given]), chosen]}
@@ -204,24 +220,26 @@ class _Conversion:
         return refuse("a selection from this value")
 
     def _sub(self, arguments: Any) -> Any:
-        text, values = arguments if isinstance(arguments, list) else (arguments, {})
-        if not isinstance(text, str):
+        text, values = (
+            arguments_of(arguments, 2, 2) if isinstance(arguments, list) else (arguments, {})
+        )
+        if not isinstance(text, str) or not isinstance(values, Mapping):
             refuse("Fn::Sub of a computed text")
         params: dict[str, Any] = {}
-        for literal, name in _VARIABLE.findall(text):
-            name = name.strip()
+        for match in _VARIABLE.finditer(text):
+            literal, name = match.group(1), match.group(2).strip()
             if literal:
-                params[f"${{!{name}}}"] = f"${{{name}}}"
+                params[match.group()] = f"${{{match.group(2)}}}"
             elif name in values:
-                params[f"${{{name}}}"] = self._inner(values[name])
+                params[match.group()] = self._inner(values[name])
             elif "." in name:
-                params[f"${{{name}}}"] = self._get_att(name)
+                params[match.group()] = self._get_att(name)
             else:
-                params[f"${{{name}}}"] = self._ref(name)
+                params[match.group()] = self._ref(name)
         return {"str_replace": {"template": text, "params": params}} if params else text
 
     def _if(self, arguments: Any) -> Any:
-        written, yes, no = arguments
+        written, yes, no = arguments_of(arguments, 3, 3)
         condition = self._condition(written)
         if no == _NO_VALUE:
             return {"if": [condition, self._inner(yes)]}
@@ -230,7 +248,7 @@ class _Conversion:
         return {"if": [condition, self._inner(yes), self._inner(no)]}
 
     def _find_in_map(self, arguments: Any) -> Any:
-        if len(arguments) != 3:
+        if len(arguments_of(arguments, 3)) > 3:
             refuse("Fn::FindInMap with a default value")
         name, *keys = arguments
         if not isinstance(name, str):
@@ -238,7 +256,7 @@ class _Conversion:
         return {"get_param": [name, *(self._inner(key) for key in keys)]}
 
     def _replace(self, arguments: Any) -> Any:
-        params, template = arguments
+        params, template = arguments_of(arguments, 2, 2)
         return {"str_replace": {"template": self._inner(template), "params": self._inner(params)}}
 
     # Conditions
@@ -252,8 +270,8 @@ class _Conversion:
         if name not in _CONDITIONS:
             refuse(f"HOT has no {name} in conditions")
         if name == "Fn::Equals":
-            return {"equals": [self._compared(each) for each in arguments]}
-        inner = [self._condition(each) for each in arguments]
+            return {"equals": [self._compared(each) for each in arguments_of(arguments, 2, 2)]}
+        inner = [self._condition(each) for each in arguments_of(arguments, 1)]
         return {_CONDITIONS[name]: inner[0] if name == "Fn::Not" else inner}
 
     def _compared(self, value: Any) -> Any:
@@ -276,10 +294,13 @@ def _facade(name: Any) -> Any:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower() if isinstance(name, str) else name
 
 
-def _groups(metadata: Any) -> list[dict[str, Any]]:
-    interface = (metadata or {}).get("AWS::CloudFormation::Interface") or {}
+def _groups(metadata: Mapping[str, Any], losses: Losses) -> list[dict[str, Any]]:
+    path: Path = ("Metadata", _INTERFACE)
+    interface = map_in(metadata, _INTERFACE, ("Metadata",), losses)
     found = []
-    for group in interface.get("ParameterGroups") or ():
-        label = (group.get("Label") or {}).get("default")
-        found.append({"label": label, "parameters": list(group.get("Parameters") or ())})
+    for group in list_in(interface, "ParameterGroups", path, losses):
+        if isinstance(group, Mapping):
+            label = map_in(group, "Label", path, losses).get("default")
+            names = list_in(group, "Parameters", path, losses)
+            found.append({"label": label, "parameters": names})
     return found
