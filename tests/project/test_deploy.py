@@ -32,8 +32,8 @@ def started_by(unit: Path) -> list[str]:
     return arguments
 
 
-def started_by_image() -> list[str]:
-    dockerfile = (DEPLOY / "Dockerfile").read_text()
+def started_by_image(name: str) -> list[str]:
+    dockerfile = (DEPLOY / name).read_text()
     assert re.findall(r"^ENTRYPOINT (.*)$", dockerfile, re.MULTILINE) == ['["stoker"]']
     [command] = re.findall(r"^CMD (.*)$", dockerfile, re.MULTILINE)
     found: list[str] = yaml.safe_load(command)
@@ -53,7 +53,8 @@ COMMANDS = {
         for name, service in COMPOSE["services"].items()
         if "command" in service
     },
-    "image": started_by_image(),
+    "image": started_by_image("Dockerfile"),
+    "image local": started_by_image("Dockerfile.local"),
     **{f"readme {' '.join(words)}": words for words in written_in_the_readme()},
 }
 
@@ -128,6 +129,18 @@ def test_balancer_knows_containers_and_publishes_ports() -> None:
     assert servers == expected
     bound = re.findall(r"bind :(\d+)", text)
     assert COMPOSE["services"]["balancer"]["ports"] == [f"{port}:{port}" for port in bound]
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.local"])
+def test_images_run_without_root_and_check_their_health(name: str) -> None:
+    text = (DEPLOY / name).read_text()
+    assert "\nUSER 10001:10001\n" in text
+    [port] = re.findall(r"127\.0\.0\.1:(\d+)/healthcheck", text)
+    exposed = re.findall(r"^EXPOSE (.*)$", text, re.MULTILINE)[0].split()
+    assert port in exposed
+    copied = re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE)
+    allowed = re.findall(r"^!(.*)$", (DEPLOY / f"{name}.dockerignore").read_text(), re.MULTILINE)
+    assert {path for line in copied for path in line.split()} <= set(allowed)
 
 
 def test_systemd_understands_the_units(tmp_path: Path) -> None:
