@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -12,6 +13,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from stoker.cli.authoring.language_server.features import FEATURES
+from stoker.cli.authoring.language_server.session import Session
+from stoker.cli.authoring.language_server.settings import Settings
 from stoker.cli.authoring.language_server.text import Text
 
 PATIENCE_SECONDS = 60.0
@@ -152,6 +156,54 @@ class Editor:
         for start, end, new in spans:
             content = f"{content[:start]}{new}{content[end:]}"
         return content
+
+
+class LocalClient:
+    """Answers requests in this process, without checks: to test many of them quickly."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._features = {_method_of(name): feature for name, (feature, _) in FEATURES.items()}
+
+    def feature(self, name: str) -> Any:
+        return lambda handler: handler
+
+    def text_document_did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        sent = params.text_document
+        self._session.documents.open(sent.uri, sent.text, sent.version)
+        self._session.models.forget()
+
+    def text_document_did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        document = self._session.documents.of_uri(params.text_document.uri)
+        assert document is not None
+        text = document.text.changed(params.content_changes)
+        self._session.documents.replace(document, text, params.text_document.version)
+        self._session.models.forget()
+
+    def __getattr__(self, name: str) -> Any:
+        feature = self._features[name]
+
+        async def answer(params: Any) -> Any:
+            return feature(self._session, params)
+
+        return answer
+
+
+def _method_of(feature: str) -> str:
+    """Return the name of a client's method, as text_document_hover_async."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", feature.replace("/", "_"))
+    return f"{words.lower()}_async"
+
+
+@asynccontextmanager
+async def opened_here(folder: Path) -> AsyncIterator[Editor]:
+    """Return an editor of a session in this process."""
+    session = Session(Settings())
+    try:
+        client: Any = LocalClient(session)
+        yield Editor(client, folder)
+    finally:
+        session.close()
 
 
 @asynccontextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from stoker.cli.arguments.files import environment_beside
 from stoker.cli.authoring.language_server.checking import Checker
 from stoker.cli.authoring.language_server.documents import Documents
 from stoker.cli.authoring.language_server.findings import in_protocol
-from stoker.cli.offline import check
+from stoker.cli.offline import OfflineChecks
 from tests.language_server.editor import opened
 
 ROOT = Path(__file__).parents[2]
@@ -36,18 +38,32 @@ resources:
 """
 
 
-def same_as_validate(path: Path, text: str) -> None:
-    """Compare the findings of an editor with those of the command."""
-    documents = Documents()
+class Comparison:
+    """Compares the findings of an editor with those of the command."""
+
+    def __init__(self) -> None:
+        self.documents = Documents()
+        self.checker = Checker(self.documents)
+        self.command = OfflineChecks()
+
+    def close(self) -> None:
+        self.checker.close()
+        self.command.close()
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Iterator[Comparison]:
+    with closing(Comparison()) as found:
+        yield found
+
+
+def same_as_validate(comparison: Comparison, path: Path, text: str) -> None:
+    documents = comparison.documents
     document = documents.open(path.as_uri(), text, 1)
-    checker = Checker(documents)
-    try:
-        found = checker.check(document).found
-        again = checker.check(document).found
-    finally:
-        checker.close()
+    found = comparison.checker.check(document).found
+    again = comparison.checker.check(document).found
     beside = environment_beside(path)
-    findings, _ = check(path, [] if beside is None else [beside], {})
+    findings = comparison.command.check(path, [] if beside is None else [beside], {}).findings
     expected: dict[Path, list[types.Diagnostic]] = {path: []}
     for finding in findings:
         where = Path(finding.file)
@@ -56,22 +72,25 @@ def same_as_validate(path: Path, text: str) -> None:
         expected.setdefault(where, []).append(in_protocol(finding, place))
     assert found == expected
     assert again == expected
+    documents.close(path.as_uri())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=[str(p.relative_to(ROOT)) for p in EXAMPLES])
-def test_examples_have_findings_of_validate(path: Path) -> None:
-    same_as_validate(path, path.read_text())
+def test_examples_have_findings_of_validate(comparison: Comparison, path: Path) -> None:
+    same_as_validate(comparison, path, path.read_text())
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=[each["name"] for each in MISTAKES])
-def test_mistakes_have_findings_of_validate(mistake: dict[str, Any], tmp_path: Path) -> None:
+def test_mistakes_have_findings_of_validate(
+    comparison: Comparison, mistake: dict[str, Any], tmp_path: Path
+) -> None:
     path = tmp_path / "stack.yaml"
     text = mistake["template"]
     path.write_text(text)
     if "environment" in mistake:
         (tmp_path / "stack.env.yaml").write_text(yaml.safe_dump(mistake["environment"]))
     if "heat_template_version" in text:
-        same_as_validate(path, text)
+        same_as_validate(comparison, path, text)
 
 
 async def test_findings_follow_typed_text(tmp_path: Path) -> None:

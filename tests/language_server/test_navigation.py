@@ -12,7 +12,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from stoker.cli.authoring.language_server.text import Text
-from tests.language_server.editor import Editor, opened
+from tests.language_server.editor import Editor, opened, opened_here
 
 MAIN = """\
 heat_template_version: 2021-04-16
@@ -88,7 +88,7 @@ Outputs:
 async def editor(tmp_path: Path) -> AsyncIterator[Editor]:
     (tmp_path / "inner.yaml").write_text(INNER)
     (tmp_path / "main.env.yaml").write_text(ENVIRONMENT)
-    async with opened(tmp_path) as found:
+    async with opened_here(tmp_path) as found:
         found.open("main.yaml", MAIN)
         yield found
 
@@ -189,6 +189,17 @@ async def test_rename_of_parameter_changes_environment(editor: Editor) -> None:
         ),
         "main.env.yaml": ENVIRONMENT.replace("size", "extent"),
     }
+
+
+async def test_server_renames_and_hovers(tmp_path: Path) -> None:
+    (tmp_path / "inner.yaml").write_text(INNER)
+    async with opened(tmp_path) as editor:
+        editor.open("main.yaml", MAIN)
+        assert "The size of it" in await hovered(editor, MAIN, "colour: {get_param: si")
+        found = await renamed(editor, MAIN, "depends_on: [n", "network")
+        assert "  network:\n" in found["main.yaml"]
+        with pytest.raises(JsonRpcException, match="cannot be"):
+            await renamed(editor, MAIN, "depends_on: [n", "a/b")
 
 
 async def test_rename_in_nested_template_changes_its_parent(editor: Editor) -> None:

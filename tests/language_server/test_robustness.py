@@ -172,6 +172,21 @@ def test_tree_of_valid_text_equals_parsed_data() -> None:
     assert compared > 100
 
 
+@settings(max_examples=200)
+@given(st.text("a🎉\r\n\u2028", max_size=12), st.data())
+def test_changes_are_applied_like_in_an_editor(content: str, data: st.DataObject) -> None:
+    text = Text(content)
+    for _ in range(3):
+        start = data.draw(st.integers(0, len(text.content)))
+        end = data.draw(st.integers(start, len(text.content)))
+        new = data.draw(st.text("b🎉\n", max_size=3))
+        where = text.range(start, end)
+        first, last = text.span(where)  # positions between CR and LF are before both
+        expected = f"{text.content[:first]}{new}{text.content[last:]}"
+        text = text.changed([types.TextDocumentContentChangePartial(where, new)])
+        assert text.content == expected
+
+
 async def test_server_survives_nonsense(tmp_path: Path) -> None:
     async with opened(tmp_path) as editor:
         uri = editor.open("main.yaml", "heat_template_version: 2021-04-16\nresources: {")

@@ -18,7 +18,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
-from stoker.cli.authoring.language_server.documents import path_of
+from stoker.cli.authoring.language_server.documents import SUFFIXES, path_of
 from stoker.cli.authoring.language_server.features import FEATURES, Feature
 from stoker.cli.authoring.language_server.publishing import Publisher
 from stoker.cli.authoring.language_server.session import Session
@@ -112,6 +112,19 @@ def _initialize(ls: Server, params: types.InitializeParams) -> None:
     _apply(ls, params.initialization_options)
 
 
+def _initialized(ls: Server, params: types.InitializedParams) -> None:
+    """Ask the editor to report changes of files, if it can."""
+    workspace = ls.client_capabilities.workspace
+    watched = workspace.did_change_watched_files if workspace else None
+    if not watched or not watched.dynamic_registration:
+        return
+    watchers = [types.FileSystemWatcher(f"**/*{suffix}") for suffix in SUFFIXES]
+    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+    name = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    registration = types.Registration("stoker-files", name, options)
+    ls.client_register_capability(types.RegistrationParams([registration]))
+
+
 def _configured(ls: Server, params: types.DidChangeConfigurationParams) -> None:
     if params.settings:
         _apply(ls, params.settings)
@@ -129,6 +142,7 @@ def _apply(ls: Server, sent: object) -> None:
 
 _HANDLERS: Mapping[str, Callable[[Server, Any], Any]] = {
     types.INITIALIZE: _initialize,
+    types.INITIALIZED: _initialized,
     types.SHUTDOWN: _shut_down,
     types.TEXT_DOCUMENT_DID_OPEN: _opened,
     types.TEXT_DOCUMENT_DID_CHANGE: _changed,
