@@ -422,3 +422,18 @@ def test_failed_stack_leaves_no_snapshot(directory: Path) -> None:
         """
     run(directory, tests, code=1)
     assert not (directory / "__snapshots__").exists()
+
+
+def test_missing_output_is_not_null(directory: Path) -> None:
+    report = run(directory, "tests: [{expect: {outputs: {adress: null}}}]", code=1)
+    assert failures(report) == [
+        "1: outputs.adress: there is no output adress; there are address, port"
+    ]
+
+
+def test_snapshot_of_a_name_with_lines_is_found(directory: Path) -> None:
+    tests = 'tests: [{name: "a\\n=== b", snapshot: true}, {name: "=== c", snapshot: true}]'
+    run(directory, tests)
+    stored = (directory / "__snapshots__" / "app.test.snap").read_text()
+    run(directory, tests)
+    assert (directory / "__snapshots__" / "app.test.snap").read_text() == stored

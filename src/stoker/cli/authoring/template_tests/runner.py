@@ -228,7 +228,11 @@ class Runner:
                 yield Mismatch(("expect", "count", type_name), f"expected {number}, found {count}")
         outputs = {each.name: each.value for each in run.stack.outputs}
         for name, wanted in expected.get("outputs", {}).items():
-            yield from compare(wanted, outputs.get(name), ("expect", "outputs", name))
+            place = ("expect", "outputs", name)
+            if name in outputs:
+                yield from compare(wanted, outputs[name], place)
+            else:
+                yield Mismatch(place, f"there is no output {name}{_known(outputs)}")
 
 
 def _request(name: str, inputs: Inputs) -> DeployRequest:

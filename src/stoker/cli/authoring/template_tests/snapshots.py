@@ -60,6 +60,7 @@ class SnapshotFile:
 
     def compare(self, name: str, text: str, *, stores: bool) -> str:
         """Return the difference from the stored snapshot. With ``stores``, a new one is stored."""
+        name = " ".join(name.split())  # a name is one line of the file
         self._used.add(name)
         stored = self._stored.get(name)
         if stored == text:
