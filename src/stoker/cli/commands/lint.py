@@ -32,6 +32,7 @@ class _Reporting(Struct, frozen=True):
     form: str
     output: Path | None
     is_strict: bool
+    is_correcting: bool
 
 
 def _selection(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,10 +85,12 @@ def _reporting(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of the output; the command gets ``reporting``."""
 
     @wraps(command)
-    def with_reporting(form: str, output: Path | None, strict: bool, **others: Any) -> Any:
-        return command(reporting=_Reporting(form, output, strict), **others)
+    def with_reporting(
+        form: str, output: Path | None, strict: bool, fix: bool, **others: Any
+    ) -> Any:
+        return command(reporting=_Reporting(form, output, strict, fix), **others)
 
-    for option in (_STRICT, _OUTPUT, _JSON, _FORMAT):
+    for option in (_FIX, _STRICT, _OUTPUT, _JSON, _FORMAT):
         with_reporting = option(with_reporting)
     return with_reporting
 
@@ -105,6 +108,11 @@ _OUTPUT = click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     help="File for the findings. Default: standard output.",
+)
+_FIX = click.option(
+    "--fix",
+    is_flag=True,
+    help="Write certain corrections into the files first, as quotes around 0644.",
 )
 _STRICT = click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 
@@ -174,7 +182,15 @@ def command(
       stoker lint --format sarif --output lint.sarif app.yaml
     """
     documents = documents_in(paths or (Path(),))
-    outcome = lint_files(documents, environments, files, auto_environment=auto_environment)
+    outcome = lint_files(
+        documents,
+        environments,
+        files,
+        auto_environment=auto_environment,
+        is_correcting=reporting.is_correcting,
+    )
+    for path in outcome.corrected:
+        click.echo(f"{path} is corrected", err=True)
     text = report(reporting.form, outcome, version("stoker"))
     if reporting.output is not None:
         reporting.output.write_text(f"{text}\n", "utf-8")

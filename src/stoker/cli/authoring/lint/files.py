@@ -16,6 +16,7 @@ from stoker.cli.arguments.files import environment_beside
 from stoker.cli.arguments.locations import STDIN, Location, origin_of
 from stoker.cli.authoring.discovery import DocumentKind, kind_of_document
 from stoker.cli.authoring.lint.comments import ignores_in
+from stoker.cli.authoring.lint.correction import corrected
 from stoker.cli.authoring.lint.linter import lint
 from stoker.cli.authoring.lint.settings import SettingsFiles
 from stoker.cli.console.findings import Finding, finding_of
@@ -35,6 +36,7 @@ class Outcome(Struct):
     found: list[Finding] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     documents: int = 0
+    corrected: list[Path] = field(default_factory=list)
 
     def add(self, found: Iterable[Finding]) -> None:
         """Add findings; those about nested templates may be known already."""
@@ -48,6 +50,7 @@ def lint_files(
     files: SettingsFiles,
     *,
     auto_environment: bool = True,
+    is_correcting: bool = False,
 ) -> Outcome:
     """Return the findings about templates and environments, and about ``environments`` with them.
 
@@ -56,6 +59,8 @@ def lint_files(
     documents = list(paths)
     run = _Run(files, documents)
     with closing(run.checks):
+        for path in documents if is_correcting else ():
+            run.correct(path)
         for path in documents:
             beside = environment_beside(path) if auto_environment else None
             used = environments if beside is None else [beside, *environments]
@@ -76,6 +81,20 @@ class _Run:
         self._documents = documents
         self._texts: dict[Location, str] = {}
         self._linted: set[Path] = set()
+
+    def correct(self, path: Path) -> None:
+        """Write the certain corrections of a document to its file."""
+        settings = self._files.settings_of(path)
+        if path == STDIN or settings.is_excluded:
+            return
+        try:
+            text = corrected(read(self._read(path), origin_of(path)), settings)
+        except DiagnosticError:
+            return
+        if text is not None:
+            path.write_bytes(text.encode())
+            self._texts[path] = text
+            self.outcome.corrected.append(path)
 
     def lint_document(self, path: Path, environments: Sequence[Location]) -> Source | None:
         """Lint one document. Return its source if it is a template that can be read."""

@@ -64,6 +64,8 @@ class Problem(Struct, frozen=True):
     path: Path = ()
     place: tuple[int, int] | None = None
     suggestion: str | None = None
+    # Text at ``place`` and its certain correction, which --fix writes.
+    correction: tuple[str, str] | None = None
 
 
 Problems = Iterable[Problem]

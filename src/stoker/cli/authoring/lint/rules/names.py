@@ -433,7 +433,7 @@ def deep_calls(view: TemplateView, *, calls: int = _DEEPEST_CALLS) -> Problems:
 def absolute_path(view: DocumentView) -> Problems:
     """Yield files of templates and registries with an absolute path."""
     for path, name in _files(view):
-        if re.match(r"/|file:/|[A-Za-z]:[\\/]|~/", name):
+        if re.match(r"/(?!usr/share/)|file:/|[A-Za-z]:[\\/]|~/", name):
             yield Problem(f'"{name}" is an absolute path', path)
 
 

@@ -44,6 +44,13 @@ def _problem(scalar: Scalar, message: str, suggestion: str | None = None) -> Pro
     return Problem(message, place=(scalar.line, scalar.column), suggestion=suggestion)
 
 
+def _unquoted(scalar: Scalar, message: str) -> Problem:
+    """Return a problem that quotes correct."""
+    correction = (scalar.value, f'"{scalar.value}"')
+    place = (scalar.line, scalar.column)
+    return Problem(message, place=place, suggestion="use quotes", correction=correction)
+
+
 @rule(
     Group.CORRECTNESS,
     "A number with a leading zero is read as octal.",
@@ -58,7 +65,7 @@ def octal_number(view: DocumentView) -> Problems:
     for scalar in _plain_values(view):
         if re.fullmatch(r"[-+]?0[0-7_]+", scalar.value) and scalar.value.strip("0"):
             number = int(scalar.value.replace("_", ""), 8)
-            yield _problem(scalar, f"{scalar.value} is read as the number {number}", "use quotes")
+            yield _unquoted(scalar, f"{scalar.value} is read as the number {number}")
 
 
 @rule(
@@ -88,7 +95,7 @@ def trailing_zero(view: DocumentView) -> Problems:
     """Yield plain decimal numbers that end in a zero, in places for text."""
     for scalar in _plain_values(view):
         if _is_for_text(view, scalar) and re.fullmatch(r"[0-9]+\.[0-9]*[1-9]0+", scalar.value):
-            yield _problem(scalar, f"{scalar.value} is read as {float(scalar.value)}", "use quotes")
+            yield _unquoted(scalar, f"{scalar.value} is read as {float(scalar.value)}")
 
 
 @rule(
@@ -116,7 +123,7 @@ def exponent_number(view: DocumentView) -> Problems:
         if _is_for_text(view, scalar) and re.fullmatch(
             r"[-+]?[0-9][0-9_]*\.[0-9_]*[eE][-+]?[0-9]+", scalar.value
         ):
-            yield _problem(scalar, f"{scalar.value} is read as {float(scalar.value)}", "use quotes")
+            yield _unquoted(scalar, f"{scalar.value} is read as {float(scalar.value)}")
 
 
 @rule(
