@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from stoker.cli.authoring.expressions.evaluator import LiveFacts
+from stoker.cli.authoring.expressions.evaluator import LiveFacts, evaluator_of_stack
 from stoker.cli.client.client import Client
 from stoker.cli.client.credentials import Credentials
-from stoker.cli.client.stacks import find_stack
+from stoker.cli.client.stacks import ORCHESTRATION, find_stack
+from stoker.sandbox.sandbox import Sandbox
 from stoker.trial.service import URL, running_trial_service
 from tests.cli.conftest import stoker
 
@@ -112,3 +113,30 @@ def test_live_facts_are_those_of_the_stack() -> None:
         facts = LiveFacts(client, stack)
         assert facts.reference("port").startswith("port-")
         assert facts.attribute("server", "first_address").startswith("192.0.2.")
+
+
+HIDDEN = """
+heat_template_version: 2018-08-31
+parameters:
+  given: {type: string, hidden: true}
+  changed: {type: string, hidden: true, default: old}
+outputs:
+  given: {value: {get_param: given}}
+"""
+
+
+@pytest.mark.parametrize("expression", ["outputs.given", "{get_param: changed}"])
+def test_hidden_parameters_of_a_stack_have_no_value(expression: str) -> None:
+    with running_trial_service() as service:
+        client = Client(Credentials(f"{URL}/v3", username="tester"), URL, service.transport)
+        parameters = {"given": "secret", "changed": "new"}
+        body = {"stack_name": "app", "template": HIDDEN, "parameters": parameters}
+        client.call(ORCHESTRATION, "POST", "/stacks", body)
+        service.settle()
+        stack, helpers = find_stack(client, "app"), Sandbox(size=1)
+        assert stack is not None
+        try:
+            found = evaluator_of_stack(client, stack, helpers).value(expression)
+        finally:
+            helpers.close()
+    assert found == "(depends on a parameter that is hidden or not given)"

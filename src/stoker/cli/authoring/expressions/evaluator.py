@@ -24,6 +24,7 @@ from stoker.template.source.source import read
 # A place in the template, as "resources.server.properties", in place of an expression.
 _PLACE = re.compile(r"(parameters|conditions|resources|outputs)((?:\.[^\s.]+)*)")
 _HIDDEN = "******"
+_NO_VALUE = "(depends on a parameter that is hidden or not given)"
 
 
 class ExpressionError(Exception):
@@ -161,7 +162,7 @@ def _inside(value: Any, part: str) -> Any:
 def _shown(value: Any) -> Any:
     """Return a value as plain data; unknown parts are texts."""
     if isinstance(value, Unknown):
-        return str(value)
+        return str(value) if value.sources else _NO_VALUE
     if isinstance(value, Mapping):
         return {str(key): _shown(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -178,8 +179,10 @@ def evaluator_of_stack(client: Client, stack: Stack, helpers: Sandbox) -> Evalua
         for name, value in found["parameters"].items()
         if not name.startswith(("OS::", "AWS::")) and value != _HIDDEN
     }
+    template = client.get_exact(ORCHESTRATION, f"{stack.path}/template")
+    _drop_hidden_defaults(template, found["parameters"])
     sent = Bundle(
-        template=json.dumps(client.get_exact(ORCHESTRATION, f"{stack.path}/template")),
+        template=json.dumps(template),
         origin=stack.name,
         environment_files=("environment",),
         files={
@@ -191,3 +194,12 @@ def evaluator_of_stack(client: Client, stack: Stack, helpers: Sandbox) -> Evalua
     identity = Identity(stack.name, stack.id, found["parameters"].get("OS::project_id", ""))
     inputs = replace(offline.inputs, identity=identity)
     return Evaluator(replace(offline, inputs=inputs), LiveFacts(client, stack))
+
+
+def _drop_hidden_defaults(template: Any, values: Mapping[str, Any]) -> None:
+    """Remove the defaults of hidden parameters, since the stack may have other values."""
+    for section in ("parameters", "Parameters"):
+        for name, declared in (template.get(section) or {}).items():
+            if values.get(name) == _HIDDEN:
+                declared.pop("default", None)
+                declared.pop("Default", None)
