@@ -40,6 +40,13 @@ _LAUNCHED = {"ImageId": "ubuntu-22.04", "InstanceType": "m1.small"}
 _LAUNCH = {"launch": {"type": "AWS::AutoScaling::LaunchConfiguration", "properties": _LAUNCHED}}
 _SERVER = {"type": "OS::Nova::Server", "properties": {"image": "cirros", "flavor": "m1.tiny"}}
 _NAMED: Mapping[str, Any] = {
+    "AvailabilityZone": "nova",
+    "CidrBlock": "192.0.2.0/24",
+    "aggregation_method": "mean",
+    "destination": "192.0.2.0/24",
+    "external_network": "public",
+    "floating_network": "public",
+    "location": "https://images.example.org/debian-12.qcow2",
     "max_kbps": 1000,
     "metric": "cpu_util",
     "min_kbps": 1000,

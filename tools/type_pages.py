@@ -32,6 +32,8 @@ from tools.type_examples import example
 FOLDER = "docs/reference/resource-types"
 _TRIED = Path(__file__).parents[1] / "tests" / "openstack" / "tried.json"
 """Written by `python -m tests.openstack --record`."""
+# Types whose example tests/examples/test_type_examples.py deploys.
+_DEPLOYED = Path(__file__).with_name("deployed_examples.txt")
 _WRITTEN = "Written by `python -m tools.reference`."
 _MOST_VALUES = 12
 """Allowed values that are all named."""
@@ -197,6 +199,10 @@ def _purpose(type_: ResourceType) -> Iterator[str]:
 
 def _example(type_: ResourceType) -> Iterator[str]:
     yield from ("", "## Example", "", "```yaml", *example(type_).splitlines(), "```")
+    if type_.type_name in _DEPLOYED.read_text().split():
+        yield from ("", "A test deploys it on the local cloud, as it is.")
+    else:
+        yield from ("", "A test validates it. The names in it stand for objects of your cloud.")
 
 
 def _properties(type_: ResourceType) -> Iterator[str]:
