@@ -141,6 +141,21 @@ def completions(tmp_path: Path) -> Iterator[Completions]:
             ),
             "image",
         ),
+        (
+            (
+                f"{HEAD}  g:\n    type: OS::Heat::ResourceGroup\n    properties:\n"
+                "      resource_def:\n        type: OS::Nova::Server\n        properties:\n"
+                "          |\n"
+            ),
+            "flavor",
+        ),
+        (
+            (
+                f"{HEAD}  g:\n    type: OS::Heat::ResourceGroup\n    properties:\n"
+                "      resource_def:\n        type: |\n"
+            ),
+            "OS::Nova::Server",
+        ),
         (f"{HEAD}outputs:\n  o:\n    value: {{get_resource: |\n", "net"),
         (f"{HEAD}outputs:\n  o:\n    value: {{get_attr: [|\n", "net"),
         (f"{HEAD}outputs:\n  o:\n    value: {{get_attr: [net, |]}}\n", "subnets"),

@@ -191,6 +191,17 @@ async def test_rename_of_parameter_changes_environment(editor: Editor) -> None:
     }
 
 
+async def test_rename_changes_members_of_groups(editor: Editor) -> None:
+    editor.open("inner.yaml", INNER)
+    text = (
+        "heat_template_version: 2021-04-16\nresources:\n  g:\n    type: OS::Heat::ResourceGroup\n"
+        "    properties:\n      resource_def: {type: inner.yaml, properties: {colour: red}}\n"
+    )
+    editor.open("group.yaml", text)
+    found = await renamed(editor, INNER, "  col", "hue", "inner.yaml")
+    assert found["group.yaml"] == text.replace("colour", "hue")
+
+
 async def test_server_renames_and_hovers(tmp_path: Path) -> None:
     (tmp_path / "inner.yaml").write_text(INNER)
     async with opened(tmp_path) as editor:

@@ -79,6 +79,8 @@ def _in_hot(dialect: Dialect, key: str, parts: tuple[str, ...]) -> str:
 
 
 def _in_resource(found: Context, model: Model) -> None:
+    if found.part == "properties" and _in_member(found, model):
+        return
     declared = {}
     if found.type is not None:
         declared = {
@@ -88,6 +90,22 @@ def _in_resource(found: Context, model: Model) -> None:
     entries = declared.get(found.part)
     whole = None if entries is None else Property(Type.MAP, entries=entries)
     _call(found, model, found.rest, whole)
+
+
+def _in_member(found: Context, model: Model) -> bool:
+    """Find the meaning of a place in the properties of a group's member; False for another."""
+    path = (model.dialect.resources, found.name, model.dialect.properties, *found.rest)
+    for index in range(len(path) - 1, 3, -1):
+        if path[index] != "properties":
+            continue
+        body = model.data_at(path[:index])
+        name = body.get("type") if isinstance(body, Mapping) else None
+        if isinstance(name, str):
+            found.type, found.rest = model.type_named(name), path[index + 1 :]
+            entries = {} if found.type is None else found.type.properties
+            _call(found, model, found.rest, Property(Type.MAP, entries=entries))
+            return True
+    return False
 
 
 def _call(found: Context, model: Model, path: Path, declared: Property | None) -> None:

@@ -118,7 +118,12 @@ class Model:
 
     def nested(self, resource: str) -> Path | None:
         """Return the template that implements a resource."""
-        type_ = self.type_of(resource)
+        name = self.type_name(resource)
+        return None if name is None else self.nested_type(name, resource)
+
+    def nested_type(self, name: str, resource: str = "") -> Path | None:
+        """Return the template that a type stands for."""
+        type_ = self.type_named(name, resource)
         return self.file(type_.url) if isinstance(type_, TemplateType) else None
 
     def file(self, name: str) -> Path:

@@ -171,7 +171,16 @@ def _resource_values(model: Model, context: Context, place: Place) -> Iterator[C
             yield from whole_calls(model, context, place)
 
 
+def _is_group(context: Context) -> bool:
+    """Return whether the type has a property with the definition of its members."""
+    names_of_members = ("resource_def", "resource")
+    return context.type is not None and any(n in context.type.properties for n in names_of_members)
+
+
 def _property_values(model: Model, context: Context, place: Place) -> Iterator[Candidate]:
+    if place.path[-1] == "type" and context.declared is not None and _is_group(context):
+        yield from type_candidates(model)
+        yield from files_for(model, place, TEMPLATE_SUFFIXES)
     declared = context.declared
     if declared is not None:
         yield from choices_of_property(declared)

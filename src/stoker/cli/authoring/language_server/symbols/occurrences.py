@@ -149,14 +149,34 @@ def _attribute(model: Model, reference: Reference, node: Scalar) -> Iterator[Occ
 def _of_nested(model: Model) -> Iterator[Occurrence]:
     """Yield the properties of resources that are parameters of nested templates."""
     dialect, root = model.dialect, model.document.tree
-    for resource in model.section(dialect.resources):
-        content = node_at(root, (dialect.resources, resource, dialect.properties))
-        if not isinstance(content, MappingNode):
-            continue
+    for resource, body in model.section(dialect.resources).items():
+        path: DataPath = (dialect.resources, resource)
         nested = model.nested(resource)
-        for entry in content.entries if nested is not None else ():
-            assert nested is not None
-            yield _of_key(entry, Kind.PARAMETER, nested)
+        if nested is not None:
+            yield from _parameters(node_at(root, (*path, dialect.properties)), nested)
+        inner = body.get(dialect.properties) if isinstance(body, Mapping) else None
+        for member, type_name in _members(inner, (*path, dialect.properties)):
+            nested = model.nested_type(type_name)
+            if nested is not None:
+                yield from _parameters(node_at(root, (*member, "properties")), nested)
+
+
+def _parameters(content: Node | None, nested: Path) -> Iterator[Occurrence]:
+    for entry in content.entries if isinstance(content, MappingNode) else ():
+        yield _of_key(entry, Kind.PARAMETER, nested)
+
+
+def _members(value: object, path: DataPath) -> Iterator[tuple[DataPath, str]]:
+    """Yield the definitions of members in the properties of groups, with their types."""
+    if isinstance(value, Mapping):
+        type_name = value.get("type")
+        if isinstance(type_name, str) and isinstance(value.get("properties"), Mapping):
+            yield path, type_name
+        for key, inner in value.items():
+            yield from _members(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _members(inner, (*path, index))
 
 
 def occurrences_in_environment(root: Node | None, template: Path) -> Iterator[Occurrence]:
