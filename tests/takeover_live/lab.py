@@ -66,7 +66,7 @@ def run_in_server(server_id: str, *words: str) -> str:
     return subprocess.run(
         [sys.executable, "-m", "stoker", "exec", server_id, "--", *words],
         env={**os.environ, **variables("demo"), "STOKER_DATA_DIR": str(CLOUD_DATA)},
-        stdout=subprocess.PIPE,
+        capture_output=True,
         text=True,
         check=True,
     ).stdout
