@@ -13,8 +13,10 @@ import sqlalchemy as sa
 from stoker.engine.model.records import Action, Resource, Stack, Status
 from stoker.store.schema import tables
 from stoker.takeover.errors import UnreadableValueError
+from stoker.takeover.proof.report import State
 from stoker.takeover.writer import TakenTree, Writer
 from tests.takeover.estate import Estate
+from tests.takeover.test_answers import checked
 
 FLASKY = "0b74cc66-7e99-443e-89aa-70865697219f"
 PLAIN = "05cbf358-6830-4d8f-aa00-a656d1e9bab8"
@@ -149,6 +151,19 @@ async def test_replaced_generation_stays_until_its_removal(estate: Estate) -> No
         rows = await opened.store.resources(PLAIN)
     [old] = [row for row in rows if row.physical_id == "old"]
     assert old.replaced_by == "6b096b56-c9bd-4a9c-8af9-e0d54c602a44"
+
+
+async def test_rows_of_the_engine_before_convergence_have_types(estate: Estate) -> None:
+    estate.change("UPDATE stack SET convergence = 0")
+    estate.change(
+        "UPDATE resource SET current_template_id = NULL, requires = '[]', needed_by = '[]'"
+    )
+    estate.transfer()
+    rows = await rows_of(estate, SOFT)
+    assert rows["dep"].implementation == "OS::Heat::SoftwareDeployment"
+    assert set(rows["dep"].requires) == {rows["cfg"].id, rows["srv"].id}
+    report = await checked(estate, objects=False)
+    assert [stack.name for stack in report.stacks if stack.state is State.NOT_READY] == []
 
 
 async def test_deleted_stacks_come_with_their_time(estate: Estate) -> None:

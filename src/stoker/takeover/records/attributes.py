@@ -16,6 +16,7 @@ from stoker.engine.model.records import Resource, Stack, StoredSignal
 from stoker.engine.planning.facts import REFERENCE, RecordedFacts, exists
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
+from stoker.resources.shared.groups.member_naming import by_name
 from stoker.schema.resource_type import (
     Call,
     ManagedType,
@@ -59,6 +60,7 @@ _LAUNCH = "AWS::AutoScaling::LaunchConfiguration"
 _SIGNED = frozenset(
     {"OS::Heat::ScalingPolicy", "AWS::AutoScaling::ScalingPolicy", "OS::Heat::HARestarter"}
 )
+_OUTPUTS = "outputs, "  # start of the outputs that Heat's stack of a scaling group has
 _METERING = "metering.groupname"  # key of the tag that names an instance's group
 _KEYS, _USERS = "AWS::IAM::AccessKey", "AWS::IAM::User"
 
@@ -106,7 +108,7 @@ class LocalAttributes:
         shown = shown_by(outputs, current, reference_of, nesting)
         # Outputs that only the cloud knows have no value here; Heat has stored those in use.
         known = {name: value for name, value in shown.items() if value is not None}
-        shown = {**shown, **row.attributes, **known}
+        shown = {**_of_scaling_group(row, shown), **shown, **row.attributes, **known}
         if row.implementation in _REFERRED_BY_ID:
             row = replace(row, origin={**row.origin, "reference": child.id})
         group = _metered_as(rows)
@@ -182,6 +184,20 @@ class LocalAttributes:
 def reference_of(row: Resource) -> Any:
     """Return the value of ``get_resource`` for a row."""
     return row.attributes.get(REFERENCE, row.physical_id)
+
+
+def _of_scaling_group(row: Resource, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes of a scaling group that follow from others; Heat's stack has no such."""
+    if row.implementation != "OS::Heat::AutoScalingGroup":
+        return {}
+    names = row.data.get("names", ())
+    lists: dict[str, Any] = {}
+    for output, value in shown.items():
+        if output.startswith(_OUTPUTS) and isinstance(value, Mapping):
+            attribute = output.removeprefix(_OUTPUTS)
+            lists[attribute] = [value.get(member) for member in names]
+            lists[by_name(attribute)] = value
+    return {"current_size": len(names), **lists}
 
 
 def _metered_as(members: Sequence[Resource]) -> str | None:

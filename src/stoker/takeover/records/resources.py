@@ -68,7 +68,7 @@ class ResourceRows:
         return [self._carried(row, members.get(row["nova_instance"])) for row in self._rows]
 
     def _carried(self, row: Row, members: Sequence[str] | None) -> CarriedResource:
-        evaluation = self._evaluations.get(row["current_template_id"])
+        evaluation = self._evaluation_of(row)
         definition = definition_of(evaluation, row["name"])
         type_ = None if definition is None else definition.type
         remarks: list[str] = []
@@ -105,6 +105,19 @@ class ResourceRows:
             record = _with_nested(record, row["nova_instance"])
         return CarriedResource(record, self._signals(row, kept), remarks, type_)
 
+    def _evaluation_of(self, row: Row) -> Evaluation | None:
+        """Return the evaluation of the template that a resource was last brought to.
+
+        Heat's engine before convergence does not record it: then it is the first that has the name.
+        """
+        if row["current_template_id"] is not None:
+            return self._evaluations.get(row["current_template_id"])
+        current = self._evaluations.get(self._template_id)
+        for evaluation in (current, *self._evaluations.values()):
+            if evaluation is not None and row["name"] in evaluation.analyses:
+                return evaluation
+        return current
+
     def _is_left_behind(self, row: Row) -> bool:
         """Return whether the last operation failed, and ended before it reached the resource."""
         last = row["current_template_id"] == self._template_id
@@ -137,7 +150,7 @@ class ResourceRows:
             properties=applied,
             metadata=kept.metadata,
             data=kept.data,
-            requires=tuple(sorted(filter(None, map(self._uuids.get, self._required(row))))),
+            requires=self._requires(row, definition),
             dependencies=self._dependencies(row, definition),
             deletion_policy="Delete" if definition is None else definition.deletion_policy.value,
             update_policy={} if definition is None else definition.update_policy,
@@ -146,6 +159,17 @@ class ResourceRows:
             unhealthy=row["action"] == "CHECK" and row["status"] == "FAILED",
             description="" if definition is None else definition.description,
         )
+
+    def _requires(self, row: Row, definition: Definition | None) -> tuple[str, ...]:
+        """Return the ids of the resources that must exist as long as this one.
+
+        Heat's engine before convergence does not record them: they follow from the template.
+        """
+        needed = set(map(self._uuids.get, self._required(row)))
+        if row["current_template_id"] is None and definition is not None:
+            names = definition.dependencies
+            needed |= {each["uuid"] for each in self._rows if each["name"] in names}
+        return tuple(sorted(each for each in needed if each is not None))
 
     def _required(self, row: Row) -> list[int]:
         return list(document_of(row["requires"], "resource, column requires") or ())
@@ -223,8 +247,9 @@ def _with_nested(record: Resource, nested_id: str) -> Resource:
 
 
 def names_by_age(resources: Iterable[Row]) -> list[str]:
-    """Return the names of resources, oldest first."""
-    return [row["name"] for row in sorted(resources, key=lambda row: row["id"])]
+    """Return the names of resources, oldest first; those of one second by name, as in Heat."""
+    ordered = sorted(resources, key=lambda row: (str(row["created_at"]), row["name"]))
+    return [row["name"] for row in ordered]
 
 
 def in_group(row: Resource, holder: Resource | None) -> Resource:
