@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from stoker.engine.model.records import Action, Resource, Stack, Status
 from stoker.store.schema import tables
 from stoker.takeover.errors import UnreadableValueError
+from stoker.takeover.proof.check import taken_roots
 from stoker.takeover.proof.report import State
 from stoker.takeover.writer import TakenTree, Writer
 from tests.takeover.estate import Estate
@@ -164,6 +165,15 @@ async def test_rows_of_the_engine_before_convergence_have_types(estate: Estate) 
     assert set(rows["dep"].requires) == {rows["cfg"].id, rows["srv"].id}
     report = await checked(estate, objects=False)
     assert [stack.name for stack in report.stacks if stack.state is State.NOT_READY] == []
+
+
+async def test_backup_stack_is_a_remark(estate: Estate) -> None:
+    estate.change("UPDATE stack SET backup = 1 WHERE name LIKE 'groups-nested%'")
+    estate.transfer()
+    with closing(estate.opened()) as opened:
+        [root] = [each for each in taken_roots(opened.database) if each.stack_id == GROUPS]
+    [text] = [remark["text"] for remark in root.remarks if "backup" in remark["text"]]
+    assert text.startswith("objects in its backup stack groups-nested")
 
 
 async def test_deleted_stacks_come_with_their_time(estate: Estate) -> None:

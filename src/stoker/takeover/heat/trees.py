@@ -47,6 +47,7 @@ class HeatTree(Struct, frozen=True):
     """A root stack, and the stacks nested in it; parents come before their children."""
 
     stacks: Sequence[Row]
+    backups: Sequence[Row] = ()  # of the engine before convergence; not carried over
 
     @property
     def root(self) -> Row:
@@ -123,21 +124,20 @@ def _trees(database: HeatDatabase, roots: Sequence[Row]) -> list[HeatTree]:
     """Return the trees of some root stacks. A deleted root has its deleted stacks, too."""
     members: dict[str, list[Row]] = {root["id"]: [root] for root in roots}
     root_of = {root["id"]: root["id"] for root in roots}
+    backups: dict[str, list[Row]] = {root["id"]: [] for root in roots}
     level = list(root_of)
     while level:
-        children = [
-            row
-            for row in database.where_in("stack", "owner_id", level, order_by="id")
-            if not row["backup"]
-        ]
+        children = database.where_in("stack", "owner_id", level, order_by="id")
         level = []
         for child in children:
             root = root_of[child["owner_id"]]
-            if child["deleted_at"] is None or members[root][0]["deleted_at"] is not None:
+            if child["backup"]:
+                backups[root] += [child] if child["deleted_at"] is None else []
+            elif child["deleted_at"] is None or members[root][0]["deleted_at"] is not None:
                 root_of[child["id"]] = root
                 members[root].append(child)
                 level.append(child["id"])
-    return [HeatTree(stacks) for stacks in members.values()]
+    return [HeatTree(stacks, backups[root]) for root, stacks in members.items()]
 
 
 def _portions(database: HeatDatabase, trees: Sequence[HeatTree]) -> Iterator[list[HeatTree]]:

@@ -109,6 +109,9 @@ class _TreeWork:
         """Return the records of the tree."""
         for row in self._tree.stacks:
             self._build(row)
+        for row in self._tree.backups:
+            owner = self._built[row["owner_id"]].stack
+            self._remark(owner, f"objects in its backup stack {row['name']} stay behind")
         for row in reversed(self._tree.stacks):
             self._complete(self._built[row["id"]])
         events: list[Row] = []
