@@ -34,7 +34,7 @@ def test_every_command_teaches_by_examples(name: str) -> None:
 WITHOUT_JSON = {
     "serve", "api", "engine", "stop", "logs", "open", "ssh", "exec", "completion", "config sample",
     "policy sample", "db backup", "db rotate-key", "db forget-keys", "snapshot delete",
-    "fmt", "schema", "new", "console", "convert",
+    "fmt", "schema", "new", "console", "convert", "lsp",
 }  # fmt: skip
 
 

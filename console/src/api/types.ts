@@ -56,7 +56,7 @@ export interface EventRow {
   links: Link[];
   event_time: string;
   resource_name: string;
-  physical_resource_id: string;
+  physical_resource_id: string | null;
   resource_status: string;
   resource_status_reason: string;
   resource_type?: string;

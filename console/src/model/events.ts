@@ -31,7 +31,7 @@ export class EventReader {
       at: Date.parse(row.event_time),
       stack,
       name: this.text(row.resource_name),
-      physicalId: this.text(row.physical_resource_id),
+      physicalId: this.text(row.physical_resource_id ?? ""),
       status: this.text(row.resource_status),
       reason: this.text(row.resource_status_reason),
       type: this.text(row.resource_type ?? ""),

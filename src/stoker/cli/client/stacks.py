@@ -392,5 +392,5 @@ def _event(found: Mapping[str, Any]) -> Event:
         stack_name=name,
         state=found["resource_status"],
         reason=found["resource_status_reason"] or "",
-        physical_id=found["physical_resource_id"],
+        physical_id=found["physical_resource_id"] or "",
     )

@@ -6,9 +6,8 @@ Takes a path in the data, with the functions of tags. Completion, hover and defi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from msgspec import Struct
 
 from stoker.cli.authoring.language_server.model import Model
 from stoker.kernel.diagnostics import Path
@@ -27,7 +26,8 @@ _PARTS = (
 _CHOICES = {"if": 1, "Fn::If": 1}
 
 
-class Context(Struct):
+@dataclass(slots=True)
+class Context:
     """The meaning of a path.
 
     ``function`` is the innermost call that contains the place, ``arguments`` the path in it.

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
-
-from msgspec import Struct, field
 
 from stoker.cli.arguments.documents import read_document
 from stoker.cli.arguments.files import environment_beside
@@ -30,7 +29,8 @@ _UNKNOWN_TYPE = "unknown-type"
 _NOT_NESTED = "it is not nested"
 
 
-class Outcome(Struct):
+@dataclass(slots=True)
+class Outcome:
     """Findings about documents, and the texts of these by file."""
 
     found: list[Finding] = field(default_factory=list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -39,7 +40,8 @@ class Scan(Struct, frozen=True):
     anchors: tuple[Anchor, ...]
 
 
-class _Open(Struct):
+@dataclass(slots=True)
+class _Open:
     """A list or map that the scan is in."""
 
     path: Path

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
-from msgspec import Struct, field
 
 from stoker.cli.authoring.language_server.actions.edits import in_block, in_flow, is_json
 from stoker.cli.authoring.language_server.documents import uri_of
@@ -26,7 +26,8 @@ _NAME = re.compile(r"[^A-Za-z0-9_]+")
 _EDIT = tuple[int, int, str]  # start, end, text
 
 
-class _Nested(Struct):
+@dataclass(slots=True)
+class _Nested:
     """The nested template while it is put together."""
 
     name: str  # of the resource in the parent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import Any
 
 from lsprotocol import types
-from msgspec import Struct
 
 from stoker.cli.authoring.language_server.completion.places import Place
 from stoker.cli.authoring.language_server.documents import Document
@@ -18,7 +18,8 @@ MAX_CANDIDATES = 2000
 Kind = types.CompletionItemKind
 
 
-class Candidate(Struct):
+@dataclass(slots=True)
+class Candidate:
     """A word that fits."""
 
     label: str

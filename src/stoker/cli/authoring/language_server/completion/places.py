@@ -7,8 +7,7 @@ half a word has a node, at the level that its indentation gives it.
 from __future__ import annotations
 
 import re
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 from stoker.cli.authoring.language_server.documents import Document
 from stoker.cli.authoring.language_server.syntax.nodes import (
@@ -27,7 +26,8 @@ _SECTION = re.compile(r"([\w.:/*-]+):[ \t]*(?:#.*)?$")
 _KEY = re.compile(r"([\w.:/*-]+):(?=[ \t]|$)")
 
 
-class Place(Struct):
+@dataclass(slots=True)
+class Place:
     """The word at the cursor, and where in the data it is."""
 
     path: Path  # of the map whose key is written, or of the value

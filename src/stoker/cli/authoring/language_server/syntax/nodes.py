@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, cast
-
-from msgspec import Struct, field
 
 from stoker.kernel.diagnostics import Path
 from stoker.template.source.tags import short_tag
@@ -29,7 +28,8 @@ _WORDS = {
 }
 
 
-class Node(Struct, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Node:
     """A value of the document."""
 
     start: int
@@ -42,7 +42,8 @@ class Node(Struct, kw_only=True):
         return self.start <= offset <= self.end
 
 
-class Scalar(Node, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Scalar(Node):
     """Text, a number or another simple value."""
 
     value: str
@@ -55,13 +56,15 @@ class Scalar(Node, kw_only=True):
         return self.end - 1 if self.style in ("'", '"') and self.end - 1 > self.start else self.end
 
 
-class Alias(Node, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Alias(Node):
     """A reference to the node with an anchor."""
 
     name: str
 
 
-class Entry(Struct, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Entry:
     """A key with its value. Without a colon the key is still being written."""
 
     key: Scalar
@@ -79,7 +82,8 @@ class Entry(Struct, kw_only=True):
         return self.key.end if self.value is None else self.value.end
 
 
-class Mapping(Node, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Mapping(Node):
     """Entries with keys."""
 
     entries: list[Entry] = field(default_factory=list)
@@ -101,7 +105,8 @@ class Mapping(Node, kw_only=True):
         return [entry.key.value for entry in self.entries]
 
 
-class Sequence(Node, kw_only=True):
+@dataclass(slots=True, kw_only=True)
+class Sequence(Node):
     """A list of values; None for an item that is not written yet."""
 
     items: list[Node | None] = field(default_factory=list)
@@ -109,7 +114,8 @@ class Sequence(Node, kw_only=True):
     indent: int = 0
 
 
-class Step(Struct):
+@dataclass(slots=True)
+class Step:
     """A node on the way to an offset, with its path in the data.
 
     ``entry`` is the entry whose key or value contains the offset.
