@@ -57,7 +57,8 @@ async def evaluated(
     input_id = ports.ids.uuid()
 
     def judge() -> tuple[Documents, EvaluatedInput]:
-        stack_input, documents = input_of(input_id, stack.id, request, old)
+        known = None if earlier is None else earlier.template
+        stack_input, documents = input_of(input_id, stack.id, request, old, known)
         return documents, judged(ports, stack, stack_input, documents, earlier, {})
 
     documents, found = await ports.workers.compute(judge)

@@ -11,7 +11,7 @@ from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.values import replace
-from stoker.template.document import parse, read_template, with_version
+from stoker.template.document import Template, parse, read_template, with_version
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
 from stoker.template.parameters.declarations import declare
@@ -19,15 +19,24 @@ from stoker.template.source.source import Source, accept, read
 
 
 def input_of(
-    input_id: str, stack_id: str, request: StackRequest, old: Input | None = None
+    input_id: str,
+    stack_id: str,
+    request: StackRequest,
+    old: Input | None = None,
+    known: Template | None = None,
 ) -> tuple[Input, Documents]:
     """Return the input of a request and its documents; with ``existing``, it keeps old values.
+
+    ``known`` is the present template of the stack, which is not parsed again if it is the same.
 
     Raises :class:`stoker.kernel.errors.ValidationError` if there is no template, and
     DiagnosticError for invalid documents.
     """
-    source = _source(request, old)
-    template = parse(source)
+    if known is not None and _is_same(request, known):
+        template, source = known, known.source
+    else:
+        source = _source(request, old)
+        template = parse(source)
     names = list(request.environment_files)
     over = old is not None and request.existing
     declared = (
@@ -52,6 +61,19 @@ def input_of(
         # Documents that are valid on their own may be invalid when merged.
         parse_environment(stack_input.environment)
     return stack_input, Documents(template, environment)
+
+
+def _is_same(request: StackRequest, known: Template) -> bool:
+    """Return whether a request has the text of the known template.
+
+    Loops are written out in a known template, so one that may have loops is parsed.
+    """
+    if known.transforms or request.version_optional:
+        return False
+    source = known.source
+    return request.template_file == source.file and (
+        isinstance(request.template, str) and request.template == source.text
+    )
 
 
 def _source(request: StackRequest, old: Input | None) -> Source:
