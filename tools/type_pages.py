@@ -202,7 +202,7 @@ def _example(type_: ResourceType) -> Iterator[str]:
     if type_.type_name in _DEPLOYED.read_text().split():
         yield from ("", "A test deploys it on the local cloud, as it is.")
     else:
-        yield from ("", "A test validates it. The names in it stand for objects of your cloud.")
+        yield from ("", "A test validates it. Replace its names with objects of your cloud.")
 
 
 def _properties(type_: ResourceType) -> Iterator[str]:

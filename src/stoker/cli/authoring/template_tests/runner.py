@@ -274,7 +274,7 @@ def _status(expected: Mapping[str, Any], stack: Stack) -> Iterator[Mismatch]:
 def _plan(
     expected: Mapping[str, list[str]], plan: Mapping[str, list[Mapping[str, Any]]]
 ) -> Iterator[Mismatch]:
-    """Compare a plan: all changes must be expected. ``*`` stands for any characters."""
+    """Compare a plan: all changes must be expected. ``*`` matches any characters."""
     for change in _CHANGES:
         found = {"/".join(each["path"]): each for each in plan.get(change, ())}
         patterns = expected.get(change, [])

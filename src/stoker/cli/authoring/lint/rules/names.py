@@ -311,7 +311,7 @@ def duplicate_output(view: TemplateView) -> Problems:
     Group.MAINTAINABILITY,
     "A template has very many resources.",
     level=Level.ALL,
-    why="Nobody can review it as a whole, and each update plans all of them.",
+    why="It is too long to review as a whole, and each update plans all of its resources.",
     remedy="Move parts to nested templates.",
     bad="heat_template_version: 2021-04-16\nresources:  # here\n"
     + "".join(f"  text_{number}: {{type: OS::Heat::RandomString}}\n" for number in range(151)),
