@@ -437,3 +437,17 @@ def test_snapshot_of_a_name_with_lines_is_found(directory: Path) -> None:
     stored = (directory / "__snapshots__" / "app.test.snap").read_text()
     run(directory, tests)
     assert (directory / "__snapshots__" / "app.test.snap").read_text() == stored
+
+
+def test_endless_patterns_end(directory: Path) -> None:
+    value = f"{'a' * 40}!"
+    report = run(
+        directory,
+        f"""
+        tests:
+          - parameters: {{name: "{value}"}}
+            expect: {{resources: {{server: {{properties: {{name: {{$matches: "^(a|aa)+$"}}}}}}}}}}
+        """,
+        code=1,
+    )
+    assert "expected a match of" in failures(report)[0]

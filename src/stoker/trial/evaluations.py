@@ -15,10 +15,15 @@ class RecordedEvaluations(EvaluationCache):
 
     def __init__(self) -> None:
         super().__init__()
-        self.recorded: list[Evaluation] = []
+        self._recorded: list[Evaluation] = []
 
     def put(self, input_id: str, evaluation: Evaluation) -> Evaluation:
         """Record and cache an evaluation, without its hooks."""
-        self.recorded.append(evaluation)
+        self._recorded.append(evaluation)
         vars(evaluation.resolver)["hooks"] = Marks()
         return super().put(input_id, evaluation)
+
+    def take(self) -> list[Evaluation]:
+        """Return the evaluations since the last call, and forget them."""
+        taken, self._recorded = self._recorded, []
+        return taken

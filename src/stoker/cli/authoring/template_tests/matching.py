@@ -7,16 +7,17 @@ compared as a whole. A map with one key that starts with ``$`` is a comparison o
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import regex
 from msgspec import Struct
 
 from stoker.kernel.diagnostics import Path, did_you_mean
 from stoker.kernel.json.tree import same
 
 _LONGEST = 200
+_MATCH_SECONDS = 1.0
 
 
 class Mismatch(Struct, frozen=True):
@@ -120,8 +121,10 @@ def _contains(argument: Any, found: Any) -> str:
 
 def _matches(argument: Any, found: Any) -> str:
     try:
-        fits = re.search(str(argument), _text(found)) is not None
-    except re.error as error:
+        fits = regex.search(str(argument), _text(found), timeout=_MATCH_SECONDS) is not None
+    except TimeoutError:
+        return f"a match of {shown(argument)} within {_MATCH_SECONDS:g} s"
+    except regex.error as error:
         return f"a regular expression in place of {shown(argument)} ({error})"
     return "" if fits else f"a text that matches {shown(argument)}"
 

@@ -15,7 +15,7 @@ from stoker.cli.arguments.naming import by_path
 from stoker.cli.authoring.template_tests.coverage import Coverage
 from stoker.cli.authoring.template_tests.matching import Mismatch, mismatches, shown
 from stoker.cli.authoring.template_tests.snapshots import SnapshotFile, rendered
-from stoker.cli.authoring.template_tests.subjects import Subject, TrialSubject
+from stoker.cli.authoring.template_tests.subjects import Subject
 from stoker.cli.authoring.template_tests.test_files import Inputs, TestCase, TestFile
 from stoker.cli.client.stacks import Stack, find_stack, resources_of
 from stoker.cli.console.failures import CommandError
@@ -152,7 +152,7 @@ class Runner:
 
     def _run(self, case: TestCase, name: str, before: Stack | None) -> _Run:
         request = _request(name, case.inputs)
-        recorded = self._recorded()
+        self._subject.evaluations()  # those of the stack before
         try:
             if before is None:
                 body = request.create_body()
@@ -165,8 +165,8 @@ class Runner:
                 request, before, {**body, "disable_rollback": not case.rollback}
             )
         finally:
-            if self._coverage is not None and isinstance(self._subject, TrialSubject):
-                made = self._subject.service.evaluations.recorded[recorded:]
+            made = self._subject.evaluations()
+            if self._coverage is not None:
                 self._coverage.add(made, request.sent.texts())
         unchanged = self._preview(request, stack, request.update_body())
         resources = {
@@ -180,11 +180,6 @@ class Runner:
         known = by_path(stack, resources_of(self._subject.client, stack))
         references = {path: each.physical_id for path, each in known.items()}
         return _Run(stack, plan, resources, references)
-
-    def _recorded(self) -> int:
-        if not isinstance(self._subject, TrialSubject):
-            return 0
-        return len(self._subject.service.evaluations.recorded)
 
     def _preview(
         self, request: DeployRequest, stack: Stack, body: Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -16,6 +16,7 @@ from stoker.cli.deploy.request import DeployRequest
 from stoker.cli.rehearsal.operation import Deadline, Operations
 from stoker.cli.rehearsal.substitutes import Substitutes
 from stoker.cli.rehearsal.throwaway_cloud import throwaway_cloud
+from stoker.template.evaluate.evaluation import Evaluation
 from stoker.trial.imagined_cloud import CONSTRAINTS, ImaginedCloud
 from stoker.trial.service import URL, TrialService, running_trial_service
 
@@ -33,6 +34,9 @@ class Subject(Protocol):
 
     def run(self, request: DeployRequest, stack: Stack | None, body: Mapping[str, Any]) -> Stack:
         """Create a stack, or update the given one; return it when the operation has ended."""
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluations of stacks since the last call, as far as they are known here."""
 
     def remove(self, stack: Stack) -> None:
         """Delete a stack."""
@@ -68,6 +72,10 @@ class TrialSubject:
         if found is None:
             raise CommandError(f"the stack {request.name} has vanished")
         return found
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return the evaluations of stacks since the last call."""
+        return self.service.evaluations.take()
 
     def remove(self, stack: Stack) -> None:
         """Delete a stack."""
@@ -106,6 +114,10 @@ class CloudSubject:
             send = partial(request.send, self.client, "PUT", stack.path, fitted)
             ended = operations.update(send, stack)
         return refresh(self.client, ended.stack, outputs=True)
+
+    def evaluations(self) -> Sequence[Evaluation]:
+        """Return none: they are in another process."""
+        return ()
 
     def remove(self, stack: Stack) -> None:
         """Delete a stack."""
