@@ -1,9 +1,11 @@
 """The command ``python -m localcloud serve`` as other programs see it."""
 
+import fcntl
 import json
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import pytest
 from cloud_testing.ports import free_port
 
 _SECONDS = 30
+_FS_IOC_GETFLAGS, _FS_TOPDIR_FL = 0x80086601, 0x20000  # of ioctl_iflags(2)
 
 
 class Process:
@@ -88,6 +91,20 @@ def test_acknowledged_changes_survive_kill_9(process: Process) -> None:
     process.again()
     kept = httpx.get(path, headers=headers).json()["projects"]
     assert ids <= {project["id"] for project in kept}
+
+
+def test_ext4_spreads_directories_of_servers(process: Process) -> None:
+    servers = process.data_dir / "cloud/servers"
+    command = ["stat", "--file-system", "--format=%T", str(servers)]
+    kind = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    if kind != "ext2/ext3":  # which is ext4, too
+        pytest.skip(f"the data is on {kind}, not on ext4")
+    opened = os.open(servers, os.O_RDONLY)
+    try:
+        (flags,) = struct.unpack("=i", fcntl.ioctl(opened, _FS_IOC_GETFLAGS, bytes(4)))
+    finally:
+        os.close(opened)
+    assert flags & _FS_TOPDIR_FL
 
 
 def test_a_taken_port_is_reported(process: Process, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Listening sockets are read from the kernel's table of sockets, a page at a time."""
+"""Listening sockets are read from the kernel, or from its table in /proc, a page at a time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from localcloud.fabric.links.forwards import as_in_table, listening_part, listening_ports
+from localcloud.fabric.links.listening import as_in_table, listening_ports, open_tables
 
 LOOPBACK = "127.0.0.1"
 
@@ -22,5 +22,27 @@ def test_every_port_that_is_listened_on_is_found(listening: int, connected: int)
             stack.enter_context(socket.create_connection(made[0].getsockname()))
         table = os.open("/proc/self/net/tcp", os.O_RDONLY)
         stack.callback(os.close, table)
-        found = listening_ports(listening_part(table), frozenset({as_in_table(LOOPBACK)}))
+        found = listening_ports([table], frozenset({as_in_table(LOOPBACK)}))
         assert {each.getsockname()[1] for each in made} <= found
+
+
+def test_kernel_returns_listening_sockets_of_both_families() -> None:
+    with contextlib.ExitStack() as stack:
+        made = stack.enter_context(socket.create_server((LOOPBACK, 0)))
+        over_v6 = stack.enter_context(socket.create_server(("::1", 0), family=socket.AF_INET6))
+        client = stack.enter_context(socket.create_connection(made.getsockname()))
+        tables = open_tables()
+        for table in tables:
+            stack.callback(os.close, table)
+        here = frozenset({as_in_table(LOOPBACK)})
+        for _ in range(2):
+            found = listening_ports(tables, here)
+            assert made.getsockname()[1] in found
+            assert client.getsockname()[1] not in found
+        assert over_v6.getsockname()[1] not in listening_ports(tables, here)
+        there = listening_ports(tables, frozenset({as_in_table("::1")}))
+        assert over_v6.getsockname()[1] in there
+        in_proc = [os.open(f"/proc/self/net/{name}", os.O_RDONLY) for name in ("tcp", "tcp6")]
+        for table in in_proc:
+            stack.callback(os.close, table)
+        assert listening_ports(in_proc, frozenset({as_in_table("::1")})) == there

@@ -71,6 +71,20 @@ async def test_closed_port_opens_with_a_rule(world):
     await world.until_console(opened, "got [web]")
 
 
+@pytest.mark.parametrize("members", [2, 2500])
+async def test_members_of_a_group_reach_its_ports(world, members):
+    group = [f"10.0.{n // 250 + 1}.{n % 250}/32" for n in range(members)]
+    remotes = ("10.9.0.0/16", *group, "10.0.0.6/32", "10.0.0.6/32", "10.0.0.8/32")
+    to_group = Rule(Direction.EGRESS, "IPv4", remotes=(*group, "10.0.0.7/32"))
+    await world.boot("web", "10.0.0.5", WEB, rules=(ALLOW_OUT, allow_tcp(8080, remotes)))
+    member = await world.boot("member", "10.0.0.6", reach("10.0.0.5"))
+    await world.until_console(member, "got [web]")
+    stranger = await world.boot("stranger", "10.0.0.7", fail_to_reach("10.0.0.5"))
+    bound = await world.boot("bound", "10.0.0.8", fail_to_reach("10.0.0.5"), rules=(to_group,))
+    for refused in (stranger, bound):
+        assert "got []" in await world.until_console(refused, "got []")
+
+
 async def test_server_without_egress_rule_reaches_cloud_only(world):
     await world.boot("web", "10.0.0.5", WEB)
     script = fail_to_reach("10.0.0.5") + f"curl -s {world.service.url}; echo end\n"

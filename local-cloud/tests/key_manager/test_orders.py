@@ -1,5 +1,6 @@
 """Orders: keys that are really made."""
 
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -9,6 +10,9 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 
 from cloud_testing.caller import Caller
 from localcloud.core.cloud import Cloud, LazyService
+from localcloud.key_manager.jobs import OrderJobs
+from localcloud.key_manager.model.payloads import PayloadCipher
+from localcloud.key_manager.model.state import State
 from localcloud.key_manager.service import KeyManagerService
 
 
@@ -110,3 +114,20 @@ async def test_interrupted_order_completes_after_restart(
     await again.stop()
     assert order["status"] == "ACTIVE"
     assert len(cloud.store.collection("key_manager.container")) == 1
+
+
+@pytest.mark.parametrize(("kind", "algorithm"), [("key", "aes"), ("asymmetric", "rsa")])
+async def test_order_deleted_before_its_end_leaves_no_keys(
+    cloud: Cloud, tmp_path: Path, kind: str, algorithm: str
+) -> None:
+    state = State(cloud)
+    bits = 1024 if kind == "asymmetric" else 256
+    meta = {"name": "k", "algorithm": algorithm, "bit_length": bits}
+    order = {"id": "o", "project_id": "p", "creator_id": "u", "type": kind, "meta": meta}
+    state.orders.put(order)
+    jobs = OrderJobs(state, PayloadCipher(tmp_path / "key"))
+    jobs.start(order)
+    state.orders.delete("o")
+    for _ in range(100):  # immediately once the work has ended
+        await jobs.soon("o")
+    assert [len(kinds) for kinds in (state.orders, state.secrets, state.containers)] == [0, 0, 0]

@@ -1,6 +1,6 @@
 """Performs the tasks that requests write into ``task_state``.
 
-One task at a time runs for each server, and eight in all. Unfinished tasks are in the store when
+One task at a time runs for each server, and sixteen in all. Unfinished tasks are in the store when
 the process ends, and are performed after the next start.
 """
 
@@ -20,7 +20,7 @@ from localcloud.fabric.interface import Exit, FabricError
 from localcloud.web.http import ApiError
 
 _LOG = logging.getLogger(__name__)
-PARALLEL = 8  # tasks at the same time, of all servers
+PARALLEL = 16  # tasks at the same time, of all servers
 HOLD_SECONDS = 0.5  # how long a request about one server waits for work that is under way
 # States of servers that have a first process.
 _LIVING = frozenset({"active", "paused", "suspended", "rescued", "resized"})

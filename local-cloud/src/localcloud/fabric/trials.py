@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from localcloud.fabric.findings import CONTAINER_REMEDY, Findings
-from localcloud.fabric.interface import Capabilities
+from localcloud.fabric.interface import Capabilities, Direction, Port, Rule
 from localcloud.fabric.isolation import identities, kernel, tree
 from localcloud.fabric.isolation.kernel import Mount
 from localcloud.fabric.links.filters import Filters, Redirect, messages, redirections
@@ -90,7 +90,8 @@ def probe_links(lacks: list[str]) -> bool:
 def _probe_filter(lacks: list[str]) -> bool:
     try:
         filters = Filters()
-        filters.apply(messages({}))
+        group = Rule(Direction.INGRESS, "IPv4", remotes=("192.0.2.1/32", "192.0.2.2/32"))
+        filters.apply(messages({"probe": Port("probe", "", "", (), True, (group,))}))
         filters.apply(redirections([Redirect("127.0.0.1", 1, 1)]))
         filters.close()
     except OSError as error:

@@ -2,6 +2,7 @@
 
 A pending order is in the store before the request is answered. The keys and the end of the order
 are one transaction: an order that a restart interrupts is started again and leaves no second key.
+An order that is deleted before its end leaves none.
 """
 
 import asyncio
@@ -58,8 +59,8 @@ class OrderJobs:
         elif order["type"] == "key":
             secret = self._secret(order, "symmetric", keys.symmetric(bits))
             with self._state.cloud.store.transaction():
-                self._state.secrets.put(secret)
-                self._end(order, status="ACTIVE", made={"secret": secret["id"]})
+                if self._end(order, status="ACTIVE", made={"secret": secret["id"]}):
+                    self._state.secrets.put(secret)
         else:
             await self._make_pair(order, algorithm, bits)
 
@@ -88,10 +89,11 @@ class OrderJobs:
             acl={},
         )
         with self._state.cloud.store.transaction():
+            if not self._end(order, status="ACTIVE", made={"container": container["id"]}):
+                return
             for part in parts.values():
                 self._state.secrets.put(part)
             self._state.containers.put(container)
-            self._end(order, status="ACTIVE", made={"container": container["id"]})
 
     def _secret(self, order: Document, kind: str, payload: bytes) -> Document:
         meta = order["meta"]
@@ -103,6 +105,7 @@ class OrderJobs:
     def _made(self, order: Document, **fields: Any) -> Document:
         return self._state.new_in(order["project_id"], order["creator_id"], **fields)
 
-    def _end(self, order: Document, **changes: Any) -> None:
-        if order["id"] in self._state.orders:
-            self._state.orders.put({**order, **changes, "updated": self._state.now()})
+    def _end(self, order: Document, **changes: Any) -> bool:
+        """Write the end of an order; return False if the order has been deleted."""
+        changes["updated"] = self._state.now()
+        return self._state.orders.change(order["id"], **changes) is not None

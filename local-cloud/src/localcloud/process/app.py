@@ -1,7 +1,11 @@
 """The wiring of the cloud: how services become one application."""
 
+import fcntl
+import os
+import struct
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -18,6 +22,10 @@ from localcloud.core.store import Store
 from localcloud.fabric.interface import Fabric
 from localcloud.identity.identity import identity_of
 
+# FS_IOC_GETFLAGS, FS_IOC_SETFLAGS and FS_TOPDIR_FL of ioctl_iflags(2), on 64-bit machines.
+_GET_FLAGS, _SET_FLAGS = 0x80086601, 0x40086602
+_TOP_OF_TREES = 0x20000
+
 
 def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -> Cloud:
     """Return the cloud over its data directory, without its services.
@@ -25,9 +33,27 @@ def open_cloud(settings: Settings, fabric: Fabric, clock: Clock | None = None) -
     Raises OSError or :class:`sqlite3.Error` when the data directory cannot be used.
     """
     settings.cloud_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in ("servers", "volumes"):
+        _spread_out(settings.cloud_dir / name)
     store = Store(settings.cloud_dir / "cloud.sqlite")
     clock = clock or SystemClock()
     return Cloud(store, identity_of(store, clock, settings).control, fabric, clock, settings)
+
+
+def _spread_out(directory: Path) -> None:
+    """Have ext4 spread the subdirectories of a directory over the disk, as it does with /home.
+
+    Each server and volume has a subdirectory. In one place, the search for a free inode passes the
+    inodes of recently deleted servers, which took a fifth of the processor time of a boot.
+    """
+    directory.mkdir(exist_ok=True)
+    with suppress(OSError):  # other file systems have no such flag
+        opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            (flags,) = struct.unpack("=i", fcntl.ioctl(opened, _GET_FLAGS, bytes(4)))
+            fcntl.ioctl(opened, _SET_FLAGS, struct.pack("=i", flags | _TOP_OF_TREES))
+        finally:
+            os.close(opened)
 
 
 class CloudApp:

@@ -10,6 +10,7 @@ import ipaddress
 import socket
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -26,7 +27,9 @@ from localcloud.fabric.links.netlink import (
 )
 
 _SUBSYSTEM = 10 << 8
-_NEWTABLE, _DELTABLE, _NEWCHAIN, _NEWRULE = (_SUBSYSTEM | kind for kind in (0, 2, 3, 6))
+_NEWTABLE, _DELTABLE, _NEWCHAIN, _NEWRULE, _NEWSET, _NEWELEMENTS = (
+    _SUBSYSTEM | kind for kind in (0, 2, 3, 6, 9, 12)
+)
 _BATCH_BEGIN, _BATCH_END = 16, 17
 _INET, _IPV4, _IPV6 = 1, 2, 10
 _IIFNAME, _OIFNAME, _NFPROTO, _L4PROTO = 6, 7, 15, 16
@@ -37,11 +40,14 @@ _DROP, _ACCEPT = 0, 1
 _ESTABLISHED, _RELATED = 2, 4
 _NEIGHBOUR_DISCOVERY = range(133, 138)
 _TABLE = "security-groups"
+_ANONYMOUS_CONSTANT = 1 | 2  # a set of one rule, which does not change
+_MOST_ELEMENTS = 1000  # in one message: the length of an attribute has 16 bits
 
 _NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}
 _WITH_PORTS = {6, 17, 33, 132, 136}
 _ICMP = {1, 58}
 Message = tuple[int, int, bytes]
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def protocol_number(name: str | None, version: int) -> int | None:
@@ -109,13 +115,18 @@ def _between(low: int, high: int, width: str) -> bytes:
     )
 
 
-def _within(network: ipaddress.IPv4Network | ipaddress.IPv6Network, source: bool) -> bytes:
+def _offset(network: Network, source: bool) -> int:
+    """Return where a packet of this version has the address."""
+    return (12 if source else 16) if network.version == 4 else (8 if source else 24)
+
+
+def _within(network: Network, source: bool) -> bytes:
     if network.prefixlen == 0:
         return b""
     size = 4 if network.version == 4 else 16
-    offset = (12 if source else 16) if network.version == 4 else (8 if source else 24)
     address, mask = network.network_address.packed, network.netmask.packed
-    return _load(_NETWORK, offset, size) + _masked(mask) + _compare(_EQUAL, address)
+    loaded = _load(_NETWORK, _offset(network, source), size)
+    return loaded + _masked(mask) + _compare(_EQUAL, address)
 
 
 def _masked(mask: bytes) -> bytes:
@@ -164,8 +175,43 @@ def _ports(rule: Rule, protocol: int) -> bytes:
     return _load(_TRANSPORT, 2, 2) + _between(low, high, ">H")
 
 
-def expressions(rule: Rule, link: str) -> Iterator[bytes]:
-    """The nftables rules of one security group rule: one for each remote CIDR."""
+class AddressSets:
+    """The sets of addresses in the rules of a transaction: a lookup takes as long in any of them.
+
+    ``messages`` make the sets, and must precede the rules.
+    """
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self._number = 0
+
+    def contains(self, networks: Sequence[Network], source: bool) -> bytes:
+        """Return the match of packets from, or to, one of these addresses of one version."""
+        self._number += 1
+        is_v4 = networks[0].version == 4
+        size, key_type = (4, 7) if is_v4 else (16, 8)
+        name, number = text(2, "__set%d"), self._number
+        frame = struct.pack(">BBH", _INET, 0, 0) + text(1, _TABLE)
+        flags = be32(3, _ANONYMOUS_CONSTANT) + be32(4, key_type) + be32(5, size)
+        self.messages.append((_NEWSET, NLM_F_CREATE, frame + name + flags + be32(10, number)))
+        for start in range(0, len(networks), _MOST_ELEMENTS):
+            keys = (network.network_address.packed for network in networks[start:][:_MOST_ELEMENTS])
+            elements = nested(3, *(nested(1, nested(1, _value(key))) for key in keys))
+            body = frame + name + elements + be32(4, number)
+            self.messages.append((_NEWELEMENTS, NLM_F_CREATE, body))
+        lookup = _expression("lookup", text(1, "__set%d"), be32(2, 1), be32(4, number))
+        return _load(_NETWORK, _offset(networks[0], source), size) + lookup
+
+
+@lru_cache(maxsize=4096)
+def _network(cidr: str) -> Network:
+    return ipaddress.ip_network(cidr, strict=False)
+
+
+def expressions(rule: Rule, link: str, sets: AddressSets) -> Iterator[bytes]:
+    """The nftables rules of one security group rule: one for all remote addresses, which may be the
+    members of a large group, and one for each other remote CIDR.
+    """
     version = 6 if rule.ethertype == "IPv6" else 4
     inward = rule.direction is Direction.INGRESS
     match = _interface(_IIFNAME if inward else _OIFNAME, link)
@@ -175,10 +221,13 @@ def expressions(rule: Rule, link: str) -> Iterator[bytes]:
     if protocol is not None:
         tail = _meta(_L4PROTO, bytes([protocol])) + _ports(rule, protocol) + tail
     remotes = ("::/0" if version == 6 else "0.0.0.0/0",) if rule.remotes is None else rule.remotes
-    for cidr in remotes:
-        network = ipaddress.ip_network(cidr, strict=False)
-        if network.version == version:
-            yield match + _within(network, source=inward) + tail
+    networks = [network for network in map(_network, remotes) if network.version == version]
+    hosts = [network for network in networks if network.prefixlen == network.max_prefixlen]
+    if len(hosts) > 1:
+        yield match + sets.contains(list(dict.fromkeys(hosts)), source=inward) + tail
+        networks = [network for network in networks if network.prefixlen < network.max_prefixlen]
+    for network in networks:
+        yield match + _within(network, source=inward) + tail
 
 
 def _table(kind: int, family: int, name: str, flags: int = 0) -> Message:
@@ -217,11 +266,14 @@ def messages(ports: Mapping[str, Port]) -> list[Message]:
         links = [_interface(key, link) for link in ("lo", *unfiltered)]
         for match in (*links, _KNOWN_CONNECTION, _DISCOVERY):
             made.append(_rule(_INET, _TABLE, chain, match + _verdict(_ACCEPT)))
-    for link, port in ports.items():
-        for rule in port.rules or ():
-            for match in expressions(rule, link):
-                made.append(_rule(_INET, _TABLE, rule.direction.value, match))
-    return made
+    sets = AddressSets()
+    rules = [
+        _rule(_INET, _TABLE, rule.direction.value, match)
+        for link, port in ports.items()
+        for rule in port.rules or ()
+        for match in expressions(rule, link, sets)
+    ]
+    return [*made, *sets.messages, *rules]
 
 
 class Filters:
@@ -284,9 +336,7 @@ def redirections(redirects: Sequence[Redirect]) -> list[Message]:
     return made
 
 
-def _redirected(
-    redirect: Redirect, network: ipaddress.IPv4Network | ipaddress.IPv6Network
-) -> bytes:
+def _redirected(redirect: Redirect, network: Network) -> bytes:
     match = _meta(_L4PROTO, bytes([_NUMBERS[redirect.protocol]])) + _within(network, source=False)
     if redirect.port is not None:
         match += _load(_TRANSPORT, 2, 2) + _between(redirect.port, redirect.port, ">H")

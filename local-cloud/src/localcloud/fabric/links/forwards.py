@@ -1,16 +1,15 @@
 """Floating addresses on the host: one listener for each port that a server listens on.
 
 While a server has a floating address, its listening TCP ports are read from its socket table, ten
-times a second if there are few servers. A read takes about a millisecond with many servers, so idle
-polling is limited to a twentieth of one processor. The table is also read when the server calls a
-service of the host, because that call may report that the server is ready. A port closed by
-security groups has no listener, so connections from the host are refused immediately. Connections
-to open ports pass through the server's packet filter like any other traffic.
+times a second. Idle polling is limited to a twentieth of one processor. The table is also read when
+the server calls a service of the host, because that call may report that the server is ready. A
+port closed by security groups has no listener, so connections from the host are refused
+immediately. Connections to open ports pass through the server's packet filter like any other
+traffic.
 """
 
 import asyncio
 import errno
-import ipaddress
 import os
 import socket
 import time
@@ -20,61 +19,17 @@ from dataclasses import dataclass, field
 from localcloud.fabric.interface import FloatingIP, Forwarding, Port
 from localcloud.fabric.links import relays
 from localcloud.fabric.links.filters import permits
+from localcloud.fabric.links.listening import as_in_table, listening_ports
 from localcloud.fabric.links.switch import HOST_SOURCE
 
 PRIVILEGED_OFFSET = 8000  # a port that this user may not bind appears this much higher
 
 _POLL_SECONDS = 0.1
 # Length of the pause after a round, as a multiple of the time that the round took.
-_PAUSE_LIVELY, _PAUSE_QUIET = 4, 19
+_PAUSE_LIVELY, _PAUSE_QUIET = 9, 19
 _LIVELY_SECONDS = 10.0
 _MOST_PORTS = 256
-_TABLE_BYTES = 1 << 20
-# What the kernel gives of a table at a time, and more than any of its rows takes.
-_PAGE_BYTES, _ROW_BYTES = os.sysconf("SC_PAGE_SIZE"), 256
-_LISTENING = "0A"
-_LISTENING_ROW = _LISTENING.encode()
 Dial = Callable[[FloatingIP, int], Awaitable[relays.Streams]]
-
-
-def listening_ports(table: str, addresses: frozenset[str]) -> set[int]:
-    """The TCP ports of a ``/proc/net/tcp`` table that listen on one of these addresses.
-
-    Addresses are as the table writes them: hexadecimal, in the machine's byte order.
-    """
-    found = set()
-    for line in table.splitlines()[1:]:
-        fields = line.split(maxsplit=4)
-        if len(fields) > 3 and fields[3] == _LISTENING:
-            address, _, port = fields[1].partition(":")
-            if address in addresses:
-                found.add(int(port, 16))
-    return found
-
-
-def listening_part(table: int) -> str:
-    """Return the rows of the listening sockets in a table.
-
-    The kernel returns a page at a time, and the listening sockets first. To read the end of the
-    table costs as much as the whole table: it searches all of its memory for sockets. So a page
-    with room for another row counts as the last.
-    """
-    content = b""
-    while len(content) < _TABLE_BYTES:
-        page = os.pread(table, _TABLE_BYTES, len(content))
-        content += page
-        if len(page) < _PAGE_BYTES - _ROW_BYTES:
-            break
-        if not any(row.split(maxsplit=4)[3:4] == [_LISTENING_ROW] for row in page.splitlines()):
-            break
-    return content.decode("ascii", errors="replace")
-
-
-def as_in_table(address: str) -> str:
-    """An address as the kernel's tables of sockets write it."""
-    packed = ipaddress.ip_address(address).packed
-    words = (packed[at : at + 4][::-1] for at in range(0, len(packed), 4))
-    return b"".join(words).hex().upper()
 
 
 _ANYWHERE = {as_in_table("0.0.0.0"), as_in_table("::")}  # noqa: S104 - read, not bound
@@ -279,10 +234,7 @@ class Forwards:
         plugged = self._plugged.get(floating_ip.port_id)
         if plugged is None or floating_ip.router_id is None or not plugged.port.enabled:
             return set()
-        addresses = self._listened(floating_ip)
-        found: set[int] = set()
-        for table in plugged.tables:
-            found |= listening_ports(listening_part(table), addresses)
+        found = listening_ports(plugged.tables, self._listened(floating_ip))
         allowed = {port for port in found if permits(plugged.port.rules, HOST_SOURCE, port)}
         return set(sorted(allowed)[:_MOST_PORTS])
 

@@ -25,6 +25,7 @@ _NEWADDR, _DELADDR, _GETADDR = 20, 21, 22
 _NEWROUTE, _DELROUTE = 24, 25
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU = 1, 3, 4
 _IFLA_MASTER, _IFLA_LINKINFO, _IFLA_NET_NS_FD = 10, 18, 28
+_IFLA_NUM_TX_QUEUES, _IFLA_NUM_RX_QUEUES = 31, 32
 _INFO_KIND, _INFO_DATA = 1, 2
 _VETH_INFO_PEER = 1
 _IFA_ADDRESS, _IFA_LOCAL = 1, 2
@@ -32,6 +33,9 @@ _RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_PRIORITY = 1, 4, 5, 6
 _IFF_UP = 1
 _IFA_F_NODAD = 2
 _RTNH_F_ONLINK = 4
+# By default, links have a queue for each processor, and the kernel removes all but one later. It
+# then waits until no processor uses them, which takes longer than everything else.
+_ONE_QUEUE = (u32(_IFLA_NUM_TX_QUEUES, 1), u32(_IFLA_NUM_RX_QUEUES, 1))
 
 
 def _link(index: int = 0, flags: int = 0, change: int = 0) -> bytes:
@@ -85,6 +89,7 @@ class Links:
             _link(),
             text(_IFLA_IFNAME, peer),
             u32(_IFLA_MTU, mtu),
+            *_ONE_QUEUE,
             u32(_IFLA_NET_NS_FD, peer_namespace),
         )
         body = (
@@ -92,6 +97,7 @@ class Links:
             + text(_IFLA_IFNAME, name)
             + attribute(_IFLA_ADDRESS, bytes.fromhex(mac.replace(":", "")))
             + u32(_IFLA_MTU, mtu)
+            + b"".join(_ONE_QUEUE)
             + nested(_IFLA_LINKINFO, text(_INFO_KIND, "veth"), nested(_INFO_DATA, far))
         )
         self._netlink.request(_NEWLINK, body, NLM_F_CREATE | NLM_F_EXCL)

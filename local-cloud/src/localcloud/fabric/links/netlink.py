@@ -21,6 +21,7 @@ NLM_F_APPEND = 0x800
 NLA_F_NESTED = 0x8000
 
 NETLINK_ROUTE = 0
+NETLINK_SOCK_DIAG = 4
 NETLINK_NETFILTER = 12
 
 _NLMSG_ERROR = 2
@@ -76,18 +77,23 @@ def parse_attributes(data: bytes) -> dict[int, bytes]:
 class Netlink:
     """A netlink socket. It belongs to the network namespace in which it was opened."""
 
-    def __init__(self, family: int) -> None:
-        self._socket = socket.socket(
-            socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, family
-        )
-        self._socket.setsockopt(_SOL_NETLINK, _NETLINK_CAP_ACK, 1)
-        self._socket.setsockopt(_SOL_NETLINK, _NETLINK_EXT_ACK, 1)
-        self._socket.bind((0, 0))
+    def __init__(self, family: int, descriptor: int | None = None) -> None:
+        """Open a socket, or use one that was opened before and detached."""
+        kind = socket.SOCK_RAW | socket.SOCK_CLOEXEC
+        self._socket = socket.socket(socket.AF_NETLINK, kind, family, descriptor)
         self._sequence = itertools.count(1)
+        if descriptor is None:
+            self._socket.setsockopt(_SOL_NETLINK, _NETLINK_CAP_ACK, 1)
+            self._socket.setsockopt(_SOL_NETLINK, _NETLINK_EXT_ACK, 1)
+            self._socket.bind((0, 0))
 
     def close(self) -> None:
         """Close the socket."""
         self._socket.close()
+
+    def detach(self) -> int:
+        """Return the descriptor, which is not closed with this object any more."""
+        return self._socket.detach()
 
     def request(self, kind: int, body: bytes, flags: int = 0) -> None:
         """Send one message and wait for its acknowledgement; OSError when refused."""
@@ -95,9 +101,13 @@ class Netlink:
 
     def ask(self, kind: int, body: bytes, flags: int = 0) -> list[bytes]:
         """Send a query and return the bodies of the answers."""
+        return list(self.answers(kind, body, flags))
+
+    def answers(self, kind: int, body: bytes, flags: int = 0) -> Iterator[bytes]:
+        """Send a query and yield the bodies of the answers. The caller reads all of them."""
         number = next(self._sequence)
         self._socket.send(_message(kind, NLM_F_REQUEST | NLM_F_ACK | flags, number, body))
-        return list(self._replies({number}))
+        return self._replies({number})
 
     def transaction(self, messages: Sequence[tuple[int, int, bytes]], begin: int, end: int) -> None:
         """Send nfnetlink messages ``(kind, flags, body)`` that take effect together or not at all.

@@ -17,6 +17,7 @@ from localcloud.fabric.isolation import kernel
 from localcloud.fabric.isolation.kernel import Clone
 from localcloud.fabric.links.filters import Filters, NoFilters, masquerade, no_way_out, outward
 from localcloud.fabric.links.links import Links, set_sysctl
+from localcloud.fabric.links.listening import open_tables
 
 # The address under which the host's connections to floating addresses reach servers.
 HOST_SOURCE = "100.64.0.1"
@@ -80,6 +81,11 @@ class Switch:
     def inside(self, cabling: SwitchPorts) -> AbstractContextManager[None]:
         """Be in the namespace of a cabling for the length of a ``with`` block."""
         return kernel.inside_network(cabling.namespace, self._home)
+
+    def open_tables(self, cabling: SwitchPorts) -> list[int]:
+        """Open the tables of listening sockets (v4, v6) of a namespace."""
+        with self.inside(cabling):
+            return open_tables()
 
     def new_namespace(self) -> SwitchPorts:
         """Make an empty network namespace with a working loopback."""

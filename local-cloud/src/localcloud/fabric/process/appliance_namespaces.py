@@ -47,10 +47,10 @@ class ApplianceNamespaces:
         if cabling is None:
             cabling = self._switch.new_namespace()
             self._rooms[request["appliance_id"]] = cabling
-            with self._switch.inside(cabling):
-                with suppress(OSError):  # without it, nothing is pinged
-                    set_sysctl("ipv4.ping_group_range", "0 0")
-                tables = machines.open_tables()
+            # Without it, nothing is pinged.
+            with self._switch.inside(cabling), suppress(OSError):
+                set_sysctl("ipv4.ping_group_range", "0 0")
+            tables = self._switch.open_tables(cabling)
         for port_id in set(cabling.names) - set(ports):
             self._switch.detach(cabling, port_id)
         for port in ports.values():

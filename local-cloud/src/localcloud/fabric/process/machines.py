@@ -142,17 +142,11 @@ def build_network(switch: Switch, plan: Plan, machine: Machine) -> tuple[SwitchP
                 sockets = _open_aside(cabling, machine)
             else:
                 sockets = _open_in_place(machine)
-            tables = open_tables()
+        tables = switch.open_tables(cabling)
     except BaseException:
         cabling.close()
         raise
     return cabling, [sock.detach() for sock in sockets] + tables
-
-
-def open_tables() -> list[int]:
-    """Open the tables of TCP sockets (v4, v6) of the namespace that this process is in."""
-    names = ("tcp", "tcp6")
-    return [os.open(f"/proc/self/net/{name}", os.O_RDONLY | os.O_CLOEXEC) for name in names]
 
 
 def _open_aside(cabling: SwitchPorts, machine: Machine) -> list[socket.socket]:

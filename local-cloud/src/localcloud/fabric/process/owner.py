@@ -2,7 +2,7 @@
 
 It is the first process of a process namespace, so that the kernel ends all servers with it, and
 it asks the kernel to be killed when the cloud ends. It takes requests from the cloud one by one
-and never waits for a server.
+and never waits for a server. Of a wave of boots, each is a request; quick requests go before them.
 """
 
 import gc
@@ -38,6 +38,9 @@ from localcloud.fabric.trials import probe_here
 Request = dict[str, Any]
 _PATIENCE_SECONDS = 0.6
 _LONGEST_QUESTION = 1 << 16
+# Requests that do not wait for the boots before them. They are about networks and routers, or about
+# servers that are up.
+_QUICK = frozenset({"ensure_network", "ensure_router", "ensure_port", "connect", "measure"})
 _OWN_NAMESPACES = Clone.NEWNS | Clone.NEWNET | Clone.NEWPID | Clone.NEWIPC | Clone.NEWCGROUP
 _MOST_TOGETHER = {"max_cgroup_namespaces": 0, "max_inotify_instances": 64}
 
@@ -52,6 +55,7 @@ class Owner:
         self._switch = switch
         self._servers: dict[str, RunningServer] = {}
         self._requests: deque[tuple[Request, list[int]]] = deque()
+        self._quick_requests: deque[tuple[Request, list[int]]] = deque()
         self._selector = selectors.DefaultSelector()
         self._volumes = volumes.Volumes(lambda: machine.base_image.directory, machine.overlays)
         self._shares = shares.Shares(machine.state / "shares", machine.overlays)
@@ -85,16 +89,18 @@ class Owner:
         gc.enable()
         patience: float | None = _PATIENCE_SECONDS
         while True:
-            ready = self._selector.select(0 if self._requests else patience)
-            if not ready and not self._requests:
+            is_idle = not (self._requests or self._quick_requests)
+            ready = self._selector.select(patience if is_idle else 0)
+            if not ready and is_idle:
                 # The cloud has started, and asks nothing: time to make what servers need.
                 with suppress(OSError):  # no room for a process: it is made when a server boots
                     self._machine.base_image.begin()
                 patience = None
             for key, _ in ready:
                 key.data()
-            if self._requests:
-                request, descriptors = self._requests.popleft()
+            pending = self._quick_requests or self._requests
+            if pending:
+                request, descriptors = pending.popleft()
                 self._carry_out({**request, "descriptors": descriptors})
                 _close(descriptors)
 
@@ -107,7 +113,9 @@ class Owner:
             # The cloud has ended. This process is the first of its PID namespace, so the kernel
             # ends all servers with it.
             os._exit(0)
-        self._requests.extend(received)
+        for item in received:
+            is_quick = item[0]["do"] in _QUICK
+            (self._quick_requests if is_quick else self._requests).append(item)
 
     def _carry_out(self, request: Request) -> None:
         try:

@@ -45,8 +45,9 @@ from localcloud.fabric.interface import (
 )
 from localcloud.fabric.isolation import tree
 from localcloud.fabric.links import relays
-from localcloud.fabric.links.forwards import Forwards, as_in_table
+from localcloud.fabric.links.forwards import Forwards
 from localcloud.fabric.links.listen_access import make_socket, use_socket
+from localcloud.fabric.links.listening import as_in_table
 from localcloud.fabric.process.start import clean_environment
 from localcloud.fabric.process.usage import of_processes
 from localcloud.fabric.resolvers import Resolvers

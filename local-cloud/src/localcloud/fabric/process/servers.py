@@ -176,7 +176,11 @@ class Servers:
         if self._root_id is None:
             return
         for place in places:
-            if place is not None and place.stat().st_uid != self._root_id:
+            if place is None or place.stat().st_uid == self._root_id:
+                continue
+            if not any(place.iterdir()):  # a new disk: done sooner than a thread starts
+                give_to_servers(place, self._root_id)
+            else:
                 async with self._giving:
                     await asyncio.to_thread(give_to_servers, place, self._root_id)
 

@@ -16,18 +16,21 @@ from pathlib import Path
 
 from localcloud.fabric.isolation import kernel
 from localcloud.fabric.isolation.kernel import Mount
+from localcloud.guest.cloud_init.instance import SHARED_DIRECTORIES
 from localcloud.guest.programs import commands
 
 _DEFAULT_USER = "stoker"
 # Further names of the default user, as images of distributions have them.
 _USUAL_USERS = ("debian", "ubuntu", "cirros", "cloud-user", "fedora", "centos", "ec2-user")
-_FORMAT = "9"
+_FORMAT = "10"
 TOP_LINKS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _DIRECTORIES = (
     "etc", "usr", "opt", "home", "root", "srv", "mnt", "media", "boot", "proc", "sys", "dev", "run",
     "tmp", "var", "var/lib", "var/lib/dpkg", "var/lib/apt", "var/lib/misc", "var/log", "var/tmp",
     "var/cache", "var/cache/apt", "var/cache/apt/archives", "var/cache/apt/archives/partial",
     "var/spool", "var/spool/cron", "var/mail", "var/opt", "var/local", f"home/{_DEFAULT_USER}",
+    # Here once, they need not be made by every server.
+    *(f"var/lib/cloud/{name}" for name in SHARED_DIRECTORIES),
 )  # fmt: skip
 _NOT_COPIED = {
     "hostname", "hosts", "machine-id", "mtab", "resolv.conf", "passwd", "passwd-", "group",

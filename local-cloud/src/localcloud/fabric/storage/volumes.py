@@ -6,6 +6,7 @@ file system, and find no path of the host in their tables of mounts.
 """
 
 import os
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from localcloud.fabric.storage.disks import overlay
 _BLANK, _SEEN, _SEEN_ONLY = "blank", "seen", "seen-only"
 _CONTENT = ("upper", "root")
 _PARTITIONS = "/proc/partitions"
+_VOLUME_DEVICE = re.compile("vd[b-z]")
 _MAJOR = 254  # number of the driver of virtual disks
 _ID_LENGTH = 20  # so much of a volume's id is in the name of the disk, as with virtio
 
@@ -152,9 +154,10 @@ def tell_partitions() -> None:
     file systems that the devices stand for.
     """
     lines = ["major minor  #blocks  name", ""]
-    for place in (Path("/"), *sorted(Path("/dev").glob("vd[b-z]"))):
-        size = os.statvfs(place)
-        name = place.name or "vda"
+    with os.scandir("/dev") as found:
+        volumes = sorted(each.name for each in found if _VOLUME_DEVICE.fullmatch(each.name))
+    for name in ("vda", *volumes):
+        size = os.statvfs("/" if name == "vda" else f"/dev/{name}")
         minor = 16 * (ord(name[2]) - ord("a"))
         blocks = size.f_blocks * size.f_frsize // 1024
         lines.append(f"{_MAJOR:4} {minor:8} {blocks:10} {name}")

@@ -10,6 +10,10 @@ EXIT_REBOOT = 86  # the exit codes of a server's first process
 
 CLOUD = Path("/var/lib/cloud")
 OUTPUT_LOG = Path("/var/log/cloud-init-output.log")
+# Below CLOUD, the same for all instances.
+SHARED_DIRECTORIES = (
+    "data", "seed", "sem", "scripts/per-boot", "scripts/per-instance", "scripts/per-once"
+)  # fmt: skip
 RUN = Path("/run/cloud-init")
 CONFIGURATION = "modules_config"
 # The parts of user data that are done once: what is configured, and the programs after it.
@@ -44,14 +48,7 @@ class Instance:
         """Make the directories and the link ``/var/lib/cloud/instance``."""
         for name in ("scripts", "sem", "handlers", "boothooks"):
             (self.directory / name).mkdir(parents=True, exist_ok=True)
-        for name in (
-            "data",
-            "seed",
-            "sem",
-            "scripts/per-boot",
-            "scripts/per-instance",
-            "scripts/per-once",
-        ):
+        for name in SHARED_DIRECTORIES:
             (CLOUD / name).mkdir(parents=True, exist_ok=True)
         RUN.mkdir(parents=True, exist_ok=True)
         OUTPUT_LOG.parent.mkdir(parents=True, exist_ok=True)

@@ -171,14 +171,14 @@ def _run_hooks(hooks: Sequence[Part], instance: Instance) -> list[str]:
 
 def _handle_parts(sort: _Sorted, instance: Instance) -> list[str]:
     failures = []
-    left = list(sort.others)
+    left: Sequence[Part] = sort.others
     for number, part in enumerate(sort.handlers, start=1):
         path = instance.directory / f"handlers/part-handler-{number:03d}.py"
         path.write_bytes(part.payload)
-        taken = handlers.handled_types(path, instance)
-        mine = [other for other in left if other.content_type in taken]
-        left = [other for other in left if other.content_type not in taken]
-        if not handlers.handle(path, mine, instance):
+        if handlers.is_known(part.payload):
+            continue
+        left, code = handlers.handle(path, left, instance)
+        if code != 0:
             failures.append(f"part handler {path} failed")
     for part in left:
         if part.content_type == parts.CFN_INIT_DATA:
@@ -190,7 +190,7 @@ def _handle_parts(sort: _Sorted, instance: Instance) -> list[str]:
 
 
 def _keep_heat_data(part: Part) -> None:
-    _HEAT_DATA.mkdir(parents=True, exist_ok=True)
+    _HEAT_DATA.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = _HEAT_DATA / part.filename
     path.write_bytes(part.payload)
     path.chmod(0o700 if part.filename == "cfn-userdata" else 0o600)

@@ -8,6 +8,7 @@ logged and shown as the status of the object, and the next change of the object 
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable
 
 from localcloud.core.clock import Clock
@@ -18,7 +19,7 @@ from localcloud.network.model.state import State
 from localcloud.network.objects import ports
 from localcloud.network.sync import specifications
 
-GATHER_SECONDS = 0.05  # how long changes of membership are gathered before the peers hear of them
+GATHER_SECONDS = 0.05  # changes of membership are gathered at least this long before peers get them
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class FabricSync:
         self._lock = asyncio.Lock()
         self._networks: set[str] = set()
         self._follow_up: asyncio.Task[None] | None = None
+        self._next_round: asyncio.Task[None] | None = None
 
     async def flush(self) -> None:
         """Return when the fabric has everything that was pending, but for groups' peers."""
@@ -50,7 +52,14 @@ class FabricSync:
             self._follow_up = asyncio.create_task(self._tell_peers())
         if pending.idle:
             return
+        # Requests that come while a round is in progress share the next one.
+        if self._next_round is None:
+            self._next_round = asyncio.create_task(self._round(pending))
+        await asyncio.shield(self._next_round)
+
+    async def _round(self, pending: Pending) -> None:
         async with self._lock:
+            self._next_round = None
             await self._remove(pending)
             for object_id in _take(pending.networks):
                 if object_id in self._networks:
@@ -76,9 +85,10 @@ class FabricSync:
 
     async def close(self) -> None:
         """End the background work."""
-        if self._follow_up is not None:
-            self._follow_up.cancel()
-            await asyncio.gather(self._follow_up, return_exceptions=True)
+        work = [task for task in (self._follow_up, self._next_round) if task is not None]
+        for task in work:
+            task.cancel()
+        await asyncio.gather(*work, return_exceptions=True)
 
     async def use_network(self, object_id: str) -> None:
         """Make the segment of a network that a server or router is about to use."""
@@ -86,9 +96,10 @@ class FabricSync:
             await self._network(object_id, again=False)
 
     async def _tell_peers(self) -> None:
-        pending = self._state.pending
+        pending, pause = self._state.pending, GATHER_SECONDS
         while pending.peers:
-            await self._clock.sleep(GATHER_SECONDS)
+            await self._clock.sleep(pause)
+            began = time.monotonic()
             peers: dict[str, None] = {}
             for group in _take(pending.peers):
                 for rule in self._state.all("security_group_rule").find(remote_group_id=group):
@@ -98,6 +109,8 @@ class FabricSync:
                 async with self._lock:
                     await self._port(object_id)
                 await asyncio.sleep(0)  # requests run between two ports
+            # A boot changes the rules of all servers in its group. Most of the time is for boots.
+            pause = max(GATHER_SECONDS, time.monotonic() - began)
 
     async def _remove(self, pending: Pending) -> None:
         for port_id, server_id in list(pending.unplug.items()):
