@@ -13,19 +13,31 @@ from bench.report import Row, measured, table
 
 CREATE_ELSEWHERE = {1_000: "Terraform: 19 s", 10_000: "Terraform: stopped at 5,000 after 240 s"}
 PLAN_ELSEWHERE = {1_000: "Terraform 1.11: 1.7 s", 10_000: "Terraform 1.11: 18.4 s"}
-PLAN_TARGETS = {1_000: 1.0, 10_000: 10.0}
-CREATE_TARGETS = {1_000: 5.0, 10_000: 50.0}
+PLAN_TARGETS = {10_000: 0.4}
+CREATE_TARGETS = {10_000: 1.2}
 
 
 def evaluations(counts: list[int]) -> Iterator[Row]:
     """Measure the template language without an engine."""
     for count in counts:
         found = measured(120, "evaluate", str(count))
-        memory = found.pop("memory", None)
-        work = f"parse and check a template of {count:,} in YAML"
         parts = ("parse YAML", "names, needs", "validate")
-        yield Row(work, sum(found[part] for part in parts) if found else None, memory=memory)
+        large = count == 10_000
+        yield Row(
+            f"parse and check a template of {count:,} in YAML",
+            sum(found[part] for part in parts) if found else None,
+            0.8 if large else None,
+            memory=found.get("memory"),
+            memory_target=150 if large else None,
+        )
         yield Row(f"evaluate {count:,} definitions", found.get("definitions"))
+
+
+def pauses() -> Iterator[Row]:
+    """Measure the event loop while a thread reads templates of the largest size."""
+    found = measured(120, "pauses")
+    work = "longest pause of the event loop, templates of 512 KiB"
+    yield Row(work, max(found.values(), default=None), 0.04, "ms")
 
 
 def operations(counts: list[int]) -> Iterator[Row]:
@@ -50,13 +62,14 @@ def operations(counts: list[int]) -> Iterator[Row]:
         yield Row(
             f"update of {count:,} that changes nothing",
             found.get("same"),
-            5.0 if large else None,
+            0.1 if large else None,
             elsewhere="Terraform: 32 s at 5,000" if large else "",
         )
+        yield Row("the same once more", found.get("same_again"), 0.1 if large else None)
         yield Row(
-            f"plan of one change among {count:,}", found.get("plan_one"), 1 if large else None
+            f"plan of one change among {count:,}", found.get("plan_one"), 0.4 if large else None
         )
-        yield Row(f"one change among {count:,} in all", found.get("one"), 2 if large else None)
+        yield Row(f"one change among {count:,} in all", found.get("one"), 0.1 if large else None)
         yield Row(f"delete {of}", found.get("delete"))
 
 
@@ -69,18 +82,36 @@ def shapes(quick: bool) -> Iterator[Row]:
     )
     count = 100 if quick else 1_000
     found = measured(300, "engine", "tree", str(count))
+    tree = f"a tree of {count:,} nested stacks, {count * 22:,} resources"
     yield Row(
-        f"create a tree of {count:,} nested stacks, {count * 22:,} resources",
+        f"create {tree}",
         found.get("create"),
-        None if quick else 120,
+        None if quick else 3.0,
         elsewhere="" if quick else "Heat at CERN: about 10 min",
-        memory=found.get("memory"),
     )
+    yield Row(f"peak of memory of {tree}", found.get("memory"), 250, "MiB")
     yield Row(
         f"update of {count:,} nested stacks that changes nothing",
         found.get("same"),
         None if quick else 3.0,
     )
+
+
+def overcloud(quick: bool) -> Iterator[Row]:
+    """Measure a tree of the shape of TripleO's overcloud."""
+    updates = 3 if quick else 20
+    found = measured(600, "tripleo", "--updates", str(updates))
+    work = "TripleO's overcloud, 817 resources in 315 stacks"
+    yield Row(f"create {work}", found.get("create"), 8.0, memory=found.get("create, memory"))
+    taken = sorted(found[f"update {n + 1}"] for n in range(updates)) if found else []
+    median = taken[updates // 2] if taken else None
+    yield Row("update of it that changes nothing (median)", median, 3.0, elsewhere="Heat: minutes")
+    after = found.get(f"update {updates}, memory")
+    more = None if after is None else after - found["create, memory"]
+    yield Row(f"memory that {updates} such updates add", more, 100, "MiB")
+    yield Row("change one parameter of it", found.get("parameter"))
+    yield Row("add one server to it", found.get("scale"))
+    yield Row("delete it", found.get("delete"), memory=found.get("after delete, memory"))
 
 
 def express() -> Iterator[Row]:
@@ -98,6 +129,8 @@ def services(quick: bool) -> Iterator[Row]:
     found = measured(120, "service", "start", "5")
     yield Row("stoker serve: ready, the first time", found.get("first"), 1.5)
     yield Row("stoker serve: ready, again", found.get("again"), 1.5, memory=found.get("memory"))
+    found = measured(120, "first_answer", "5")
+    yield Row("first answer of a new process to a create", found.get("first"), 0.02, "ms")
     found = measured(120, "service", "slow-keystone", "20")
     work = "create answered, Keystone of 50 ms per call"
     yield Row(work, found.get("answered"), 0.03, "ms")
@@ -105,10 +138,12 @@ def services(quick: bool) -> Iterator[Row]:
     yield Row("deploy examples/web-app.yaml", found.get("deploy"))
     yield Row("destroy it", found.get("destroy"))
     found = measured(300, "service", "servers", "50")
-    yield Row("create 50 servers in one stack", found.get("create"), memory=found.get("memory"))
+    work, memory = "create 50 servers in one stack", found.get("memory")
+    yield Row(work, found.get("create"), 2.5, memory=memory)
     yield Row("delete them", found.get("delete"))
     found = measured(400, "service", "fleet", "100")
-    yield Row("create 100 servers with ports, volumes and floating IPs", found.get("create"))
+    work = "create 100 servers with ports, volumes and floating IPs"
+    yield Row(work, found.get("create"), 6.0)
     for service in ("compute", "network", "block-storage"):
         yield Row(f"its calls to {service}", found.get(f"calls to {service}"), unit="")
     yield Row("delete them", found.get("delete"))
@@ -143,18 +178,20 @@ def engines(quick: bool) -> Iterator[Row]:
             found = measured(400, "engines", kind, count, "--engines", str(number))
             took = found.get("create")
             by = "SQLite" if number == 0 else f"PostgreSQL, engines: {number}"
+            if kind == "stacks" and number == 0 and not quick:
+                limit = 0.8
             yield Row(f"create {int(count):,} {what}, {by}", took, limit)
             if took is not None and number < 2:
-                # One engine may have 70 % of the speed of SQLite. More engines must not be slower,
-                # apart from the spread of measurements.
-                limit = took / 0.7 if number == 0 else took * 1.1
+                # One engine takes at most 1.2 times as long as SQLite. More engines must not be
+                # slower, apart from the spread of measurements.
+                limit = took * (1.2 if number == 0 else 1.1)
     beside = f"beside {1_000 if quick else 10_000:,} resources of another project"
     for among, where in (("0", "one process"), ("2", "PostgreSQL, engines: 2")):
         nested = "48" if quick else "476"
         found = measured(400, "service", "fairness", nested, "--engines", among)
         alone = found.get("alone")
         yield Row(f"create a stack of five over HTTP, {where}", alone, unit="ms")
-        yield Row(f"the same {beside}", found.get("beside"), alone and 2 * alone, "ms")
+        yield Row(f"the same {beside}", found.get("beside"), alone and 1.3 * alone, "ms")
 
 
 def main() -> int:
@@ -165,8 +202,10 @@ def main() -> int:
     counts = [100, 1_000] if quick else [100, 1_000, 10_000]
     rows = [
         *evaluations([count for count in counts if count >= 1_000]),
+        *pauses(),
         *operations(counts),
         *shapes(quick),
+        *overcloud(quick),
         *express(),
         *services(quick),
         *engines(quick),

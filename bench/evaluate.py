@@ -1,27 +1,31 @@
 """Times the evaluation of a large template. Prints the seconds of each part, as JSON.
 
-Run: ``python -m bench.evaluate COUNT``.
+Run: ``python -m bench.evaluate COUNT``. With ``check`` in place of the number, only the template in
+the standard input is parsed and checked.
 """
 
 from __future__ import annotations
 
-import gc
 import json
-import os
-import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import yaml
+from stoker.kernel.freeing import loading
 
-from bench.report import print_json
-from stoker.kernel.diagnostics import DiagnosticError
-from stoker.resources.base.registry import Registry
-from stoker.template.document import Template, parse
-from stoker.template.evaluate.evaluation import Evaluation
-from stoker.template.evaluate.inputs import Inputs
+# With the garbage collector of the service.
+with loading():
+    import yaml
+
+    from bench.report import print_json
+    from stoker.kernel.diagnostics import DiagnosticError
+    from stoker.resources.base.registry import Registry
+    from stoker.template.document import Template, parse
+    from stoker.template.evaluate.evaluation import Evaluation
+    from stoker.template.evaluate.inputs import Inputs
 
 WIDTH = 100  # resources in a layer; each refers to one in the layer before
 
@@ -72,30 +76,47 @@ class Known:
         return f"{attribute}-of-{name}"
 
 
+class Times(dict[str, float]):
+    """CPU seconds by part."""
+
+    def measure(self, name: str, work: Callable[[], Any]) -> Any:
+        begin = time.process_time()
+        result = work()
+        self[name] = time.process_time() - begin
+        return result
+
+
+def check(text: str) -> dict[str, float]:
+    """Return the CPU seconds to parse and check a template, and the peak MiB of this process."""
+    times, types = Times(), Registry()
+    times.measure("load the type", lambda: types.find("OS::Heat::Value"))
+    template = times.measure("parse YAML", lambda: parse(text))
+    evaluation = Evaluation(template, Inputs(), types)
+    times.measure("names, needs", lambda: evaluation.dependencies)
+    times.measure("validate", lambda: evaluation.validate().raise_errors())
+    # getrusage has the peak of the parent process, too.
+    status = Path("/proc/self/status").read_text()
+    peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return {**times, "memory": int(peak.split()[1]) / 1024}
+
+
 def measure(count: int) -> dict[str, float]:
     """Return the CPU seconds of each part of an evaluation."""
     data = layered(count)
     as_yaml = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
     as_json = json.dumps(data)
     del data
-    times: dict[str, float] = {}
-
-    def timed(name: str, work: Callable[[], Any]) -> Any:
-        begin = time.process_time()
-        result = work()
-        times[name] = time.process_time() - begin
-        return result
-
-    types = Registry()
-    timed("load the type", lambda: types.find("OS::Heat::Value"))
-    times["memory of parse and validate of YAML"] = _memory(as_yaml, types)
-    timed("parse YAML", lambda: parse(as_yaml))
+    # The peak of a process never falls, so that this one has that of YAML's writer.
+    command = [sys.executable, "-m", "bench.evaluate", "check"]
+    done = subprocess.run(command, input=as_yaml, stdout=subprocess.PIPE, text=True, check=True)
+    times, types = Times(json.loads(done.stdout)), Registry()
+    timed = times.measure
+    types.find("OS::Heat::Value")
     timed("parse JSON", lambda: parse(as_json))
     data = json.loads(as_json)
     template: Template = timed("accept data", lambda: parse(data))
     evaluation = Evaluation(template, Inputs(), types)
-    timed("names, needs", lambda: evaluation.dependencies)
-    timed("validate", lambda: evaluation.validate().raise_errors())
+    evaluation.validate().raise_errors()
     facts = Known()
     timed("definitions", lambda: [evaluation.definition(name, facts) for name in evaluation.names])
     timed("outputs", lambda: evaluation.outputs(facts))
@@ -104,23 +125,6 @@ def measure(count: int) -> dict[str, float]:
     broken = yaml.dump(data, Dumper=yaml.CSafeDumper, sort_keys=False)
     timed("one mistake, with its line", lambda: _refused(broken, types))
     return times
-
-
-def _memory(text: str, types: Registry) -> float:
-    """Return the additional MiB at the peak while a text is parsed and validated."""
-    gc.collect()
-    # The peak of a process never falls, so measure in a child.
-    reader, writer = os.pipe()
-    if not os.fork():
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        Evaluation(parse(text), Inputs(), types).validate().raise_errors()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        os.write(writer, str(peak - before).encode())
-        os._exit(0)
-    os.close(writer)
-    grown = int(os.read(reader, 64))
-    os.wait()
-    return grown / 1024
 
 
 def _refused(text: str, types: Registry) -> None:
@@ -132,11 +136,10 @@ def _refused(text: str, types: Registry) -> None:
     raise RuntimeError("the mistake was not found with its line")
 
 
-def main(count: int) -> None:
+def main(what: str) -> None:
     """Measure, and print the figures."""
-    times = measure(count)
-    print_json({**times, "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024})
+    print_json(check(sys.stdin.read()) if what == "check" else measure(int(what)))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(sys.argv[1])

@@ -25,6 +25,7 @@ class Row:
     unit: str = "s"
     elsewhere: str = ""
     memory: float | None = None  # peak in MiB of the process that did the work
+    memory_target: float | None = None
 
     def cells(self) -> tuple[str, ...]:
         """Return the cells of the line as text."""
@@ -33,7 +34,7 @@ class Row:
             "failed" if self.figure is None else _number(self.figure, self.unit),
             "" if self.target is None else f"< {_number(self.target, self.unit)}",
             self._verdict(),
-            "" if self.memory is None else f"{self.memory:,.0f} MiB",
+            self._memory(),
             self.elsewhere,
         )
 
@@ -42,7 +43,14 @@ class Row:
             return "no"
         if self.target is None:
             return ""
-        return "yes" if self.figure < self.target else "no"
+        is_small = self.memory_target is None or (self.memory or 0) < self.memory_target
+        return "yes" if self.figure < self.target and is_small else "no"
+
+    def _memory(self) -> str:
+        if self.memory is None:
+            return ""
+        limit = "" if self.memory_target is None else f" < {self.memory_target:,.0f}"
+        return f"{self.memory:,.0f}{limit} MiB"
 
 
 def _number(value: float, unit: str) -> str:
@@ -50,6 +58,8 @@ def _number(value: float, unit: str) -> str:
         return f"{value * 1000:,.0f} ms"
     if not unit:
         return f"{value:,.0f}"
+    if unit == "MiB":
+        return f"{value:,.0f} MiB"
     return f"{value:,.2f} s" if value < 10 else f"{value:,.1f} s"
 
 
