@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from copy import deepcopy
 from typing import Any
 
 from stoker.engine.model.interfaces import Dispatcher, Ports
@@ -67,7 +68,7 @@ class Lab:
 
     async def begin_create(self, wanted: Mapping[str, Any], **request: Any) -> StackAddress:
         """Create the stack ``stack``, do not wait."""
-        body = StackRequest(name="stack", template=wanted, **request)
+        body = StackRequest(name="stack", template=deepcopy(wanted), **request)
         return await self.engine.operations.create(CALLER, body)
 
     async def update(self, wanted: Mapping[str, Any], **request: Any) -> None:
@@ -78,7 +79,7 @@ class Lab:
     async def begin_update(self, wanted: Mapping[str, Any], **request: Any) -> None:
         """Update the stack, do not wait."""
         address = await self.engine.operations.find(CALLER, "stack")
-        body = StackRequest(template=wanted, **request)
+        body = StackRequest(template=deepcopy(wanted), **request)
         await self.engine.operations.update(CALLER, address, body)
 
     async def delete(self, *, express: bool = False) -> None:

@@ -23,11 +23,13 @@ class Clouds:
 
     def __init__(self, cloud: FakeCloud) -> None:
         self._cloud = cloud
+        self.looked_up: list[str] = []
 
     def connection(self, _stack: Any) -> Any:
         return self._cloud.connection
 
     def lookup(self, _stack: Any, lookups: Sequence[NameLookup]) -> Sequence[str]:
+        self.looked_up += [each.value for each in lookups]
         return [self._id(each.finder.kind, each.value) for each in lookups]
 
     def _id(self, kind: str, value: str) -> str:
@@ -79,12 +81,13 @@ class NetworkWorld(World):
     def __init__(self, *types: ResourceType) -> None:
         super().__init__(1, types=AllTypes(*types))
         self.network = FakeCloud()
+        self.clouds = Clouds(self.network)
         self.cloud.trouble = 0.0
         self.mailbox = None
 
     def ports(self, *arguments: Any, **changes: Any) -> Ports:
         ports = super().ports(*arguments, **changes)
-        clouds: Any = Clouds(self.network)
+        clouds: Any = self.clouds
         return replace(ports, clouds=clouds, faults=faults)
 
 

@@ -33,7 +33,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud]:
 @pytest.fixture(scope="module")
 def containers(local: LocalCloud) -> Any:
     """The object store of the project; with files that fit, and with some that do not."""
-    store = local.connection().object_store
+    store = local.connection().service("object-store")
     contents: Mapping[str, Mapping[str, bytes]] = {
         "good": {"a.yaml": b"heat_template_version: 2021-04-16", "sub/ü.sh": "écho".encode()},
         "empty": {},
@@ -42,9 +42,9 @@ def containers(local: LocalCloud) -> Any:
         "many": {f"f{number}": b"" for number in range(MOST_FILES + 1)},
     }
     for container, files in contents.items():
-        assert store.put(f"/{container}").status_code == 201
+        assert store.request(f"/{container}", "PUT").status_code == 201
         for name, content in files.items():
-            assert store.put(f"/{container}/{name}", data=content).status_code == 201
+            assert store.request(f"/{container}/{name}", "PUT", data=content).status_code == 201
     return store
 
 

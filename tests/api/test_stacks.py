@@ -530,6 +530,20 @@ async def test_preview_of_an_update_groups_the_changes(
     assert asked_request(service).existing is existing
 
 
+@pytest.mark.parametrize("query", [{}, {"changes_only": "true"}])
+async def test_preview_may_leave_unchanged_resources_out(
+    client: httpx.AsyncClient, base: str, service: FakeService, query: dict[str, str]
+) -> None:
+    service.add("s")
+    path, body = f"{base}/stacks/s/{stack_id(1)}/preview", {"template": TEMPLATE}
+    service.change = "unchanged"
+    found = (await client.put(path, params=query, json=body)).json()["resource_changes"]
+    assert len(found["unchanged"]) == (0 if query else 1)
+    service.change = "updated"
+    found = (await client.put(path, params=query, json=body)).json()["resource_changes"]
+    assert len(found["updated"]) == 1
+
+
 async def test_a_delete_is_previewed_as_an_update_is(
     client: httpx.AsyncClient, base: str, service: FakeService
 ) -> None:

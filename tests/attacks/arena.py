@@ -29,7 +29,7 @@ import httpx
 
 from stoker.kernel.values import replace
 from tests.isolation.people import Person, demo, newcomer
-from tests.recovery.service import Process, Service, descendants, until
+from tests.recovery.service import NO_CERTIFICATES, Process, Service, descendants, until
 
 MEBIBYTE = 1024 * 1024
 # Per process of the service. Threads reserve much more than they use.
@@ -82,7 +82,8 @@ class LimitedService(Service):
     def health(self) -> dict[str, Any]:
         """The figures of the service about itself."""
         accept = {"Accept": "application/json"}
-        answer = httpx.get(f"{self.url}/healthcheck", headers=accept, timeout=60)
+        url = f"{self.url}/healthcheck"
+        answer = httpx.get(url, headers=accept, timeout=60, verify=NO_CERTIFICATES)
         found: dict[str, Any] = answer.json()
         return found
 

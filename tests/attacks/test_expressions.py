@@ -63,7 +63,7 @@ def test_slow_late_expression_fails_only_its_stack(arena: Arena) -> None:
 def test_stack_with_endless_expression_does_not_block_restart(arena: Arena) -> None:
     slow = {
         f"r{number}": value(expression(f"range(0,{N}).len() + $.data.d.len()", data))
-        for number, data in enumerate([{"d": {"get_attr": ["first", "value"]}}] * 12)
+        for number, data in enumerate([{"d": {"get_attr": ["first", "value"]}}] * 6)
     }
     with arena.attacked(seconds=90) as attacker:
         answer = create(attacker, "restart", template({"first": value("x"), **slow}))

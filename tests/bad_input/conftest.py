@@ -9,7 +9,7 @@ import pytest
 from tests.recovery.service import Service
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud."""
     running = Service(tmp_path_factory.mktemp("service") / "data")

@@ -41,12 +41,29 @@ def asker(
         ("bodies", 550),
         ("signals", 40),
         ("stacks", 290),
+    ],
+)
+def test_odd_values_are_refused_by_name_or_kept(asker: Asker, part: str, least: int) -> None:
+    check(asker, part, least)
+
+
+# What reaches the database is the same as above.
+@pytest.mark.parametrize(
+    "asker", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)], indirect=True
+)
+@pytest.mark.parametrize(
+    ("part", "least"),
+    [
         ("some_typed_actions", 350),
         pytest.param("typed_actions", 2500, marks=pytest.mark.long),
         ("actions", 1200),  # the last: they change the stack
     ],
 )
-def test_odd_values_are_refused_by_name_or_kept(asker: Asker, part: str, least: int) -> None:
+def test_query_apis_refuse_odd_values_by_name(asker: Asker, part: str, least: int) -> None:
+    check(asker, part, least)
+
+
+def check(asker: Asker, part: str, least: int) -> None:
     answers = list(getattr(asker, part)())
     assert len(answers) >= least
     faults = [f"{asked.fault}: {asked}" for asked in answers if asked.fault]

@@ -82,7 +82,7 @@ def end(served: Served) -> int:
     return code
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served = start(tmp_path_factory.mktemp("service"), free_port(), free_port())
     yield served

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from click.testing import CliRunner
 
 from stoker.cli.client.client import RefusedError
 from stoker.cli.client.stacks import ORCHESTRATION
-from stoker.cli.console.control_characters import all_visible, visible
+from stoker.cli.console.control_characters import all_visible, is_all_visible, visible
 from stoker.cli.console.failures import CommandError
 from stoker.cli.console.findings import Finding, as_text
 from tests.cli.test_client import client
@@ -24,6 +25,23 @@ def test_control_characters_are_written_out() -> None:
     assert visible(EVIL) == SHOWN
     assert visible("ü\tafter\nfeed \N{GRINNING FACE}") == "ü\tafter\nfeed \N{GRINNING FACE}"
     assert all_visible({EVIL: [EVIL, 1, None]}) == {SHOWN: [SHOWN, 1, None]}
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_json_without_control_characters_is_recognized(ascii_only: bool) -> None:
+    for code in [*range(0x3000), *range(0xD7F0, 0xD810), 0xFFFE, 0x1F600]:
+        text = f"a{chr(code)}b"
+        written = json.dumps({"k": [text]}, ensure_ascii=ascii_only)
+        assert not is_all_visible(written) or visible(text) == text
+    assert is_all_visible(json.dumps({"k": ["a\n\tb", 1, None, 'say "x"']}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-32-be"])
+def test_encoding_of_an_answer_hides_no_control_characters(encoding: str) -> None:
+    content = json.dumps({"stack": EVIL[5:]}, ensure_ascii=False).encode(encoding)
+    headers = {"content-type": "application/json; charset=us-ascii"}
+    answers = client(lambda _: httpx.Response(200, content=content, headers=headers))
+    assert answers.get(ORCHESTRATION, "/stacks/s") == {"stack": SHOWN[8:]}
 
 
 def test_answers_of_services_hold_no_control_characters() -> None:

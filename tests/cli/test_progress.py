@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from stoker.cli.client.stacks import Resource, Stack
+from stoker.cli.client.stacks import Event, Resource, Stack
 from stoker.cli.deploy.progress import LiveDisplay, PlainDisplay
 from stoker.cli.deploy.tree import Clocks, as_tree, elapsed, print_tree, why
 from stoker.kernel.values import replace
@@ -135,6 +135,32 @@ def test_silence_is_followed_by_what_is_awaited() -> None:
     display.show(STACK, [], [])
     asks = f'{STACK.name}  for 25.0 s  "stoker why {STACK.name}" says what it waits for'
     assert f"still {STACK.state}  {asks}" in console.file.getvalue()
+
+
+def test_lines_need_resources_for_new_nested_stacks() -> None:
+    now = [0.0]
+    display = PlainDisplay(Console(file=io.StringIO(), width=200), lambda: now[0])
+    own = Event("1", "2026-01-01T00:00:00Z", "a", "s", "shop", "CREATE_IN_PROGRESS", "", "")
+    assert not display.needs_resources(STACK, [])
+    assert not display.needs_resources(STACK, [own])
+    below = replace(own, stack_id="n", stack_name="shop-a")
+    assert display.needs_resources(STACK, [own, below])
+    display.show(STACK, [resource("a", "CREATE_IN_PROGRESS", nested_id="n")], [own, below])
+    assert not display.needs_resources(STACK, [below])
+    now[0] = 11.0
+    assert display.needs_resources(STACK, [])
+
+
+def test_durations_count_from_events() -> None:
+    now = [0.0]
+    console = Console(file=io.StringIO(), width=200)
+    display = PlainDisplay(console, lambda: now[0])
+    started = Event("1", "2026-01-01T00:00:00Z", "a", "s", "shop", "CREATE_IN_PROGRESS", "", "")
+    display.show(STACK, None, [started])
+    now[0] = 12.0
+    display.show(STACK, [resource("a", "CREATE_IN_PROGRESS")], [])
+    assert isinstance(console.file, io.StringIO)
+    assert "still CREATE_IN_PROGRESS  a  for 12.0 s" in console.file.getvalue()
 
 
 def test_planned_resources_are_shown_until_they_start() -> None:

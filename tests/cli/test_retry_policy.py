@@ -119,7 +119,12 @@ class Shown:
     def __init__(self) -> None:
         self.events: list[str] = []
 
-    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+    def needs_resources(self, stack: Stack, events: Sequence[Event]) -> bool:
+        return True
+
+    def show(
+        self, stack: Stack, resources: Sequence[Resource] | None, events: Sequence[Event]
+    ) -> None:
         self.events += [event.id for event in events]
 
     def close(self) -> None:

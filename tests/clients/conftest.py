@@ -17,7 +17,7 @@ from tests.recovery.service import Service
 BIN = Path(sys.executable).parent
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     running = Service(tmp_path_factory.mktemp("clients") / "data")
     running.start()
@@ -32,7 +32,7 @@ def environment(service: Service, cloud: str) -> dict[str, str]:
     return {**kept, **config, "PYTHONUNBUFFERED": "1", "COLUMNS": "200"}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def shells(service: Service) -> Iterator[Callable[[str], Shell]]:
     """The shell of a user: ``stoker`` or ``stoker-admin``."""
     found: dict[str, Shell] = {}
@@ -69,7 +69,7 @@ def openstack(service: Service, *words: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def keys(shells: Callable[[str], Shell]) -> dict[str, str]:
     """The address in the catalog, and a key of the user, as boto3 takes them."""
     shell = shells("stoker")

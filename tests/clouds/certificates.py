@@ -28,4 +28,4 @@ def certificate(cloud: Any, name: str) -> str:
         "payload_content_type": "application/octet-stream",
         "payload_content_encoding": "base64",
     }
-    return str(send(cloud.key_manager, "POST", "/secrets", json=body)["secret_ref"])
+    return str(send(cloud.service("key-manager"), "POST", "/secrets", json=body)["secret_ref"])

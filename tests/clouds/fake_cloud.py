@@ -1,7 +1,6 @@
 """A cloud in memory that speaks the services' REST APIs, and can lose answers.
 
-``FakeCloud().connection`` has the attributes of an SDK connection that resource types use
-(``network``, ``compute``, ...), each with ``request`` as a keystoneauth adapter has it.
+``FakeCloud().connection`` has the methods of ``stoker.clouds.cloud.Cloud`` that types use.
 """
 
 from __future__ import annotations
@@ -54,11 +53,6 @@ class FakeResponse:
 
 
 @dataclass
-class FakeEndpoint:
-    url: str
-
-
-@dataclass
 class FakeProxy:
     service: str
     cloud: FakeCloud
@@ -66,19 +60,20 @@ class FakeProxy:
     def request(self, url: str, method: str, **arguments: Any) -> FakeResponse:
         return self.cloud.answer(self.service, method, url, arguments)
 
-    def get_endpoint_data(self) -> FakeEndpoint | None:
-        if self.service in self.cloud.missing:
-            return None
-        return FakeEndpoint(f"http://{self.service}.example/v3")
+    def get_endpoint(self) -> str:
+        return f"http://{self.service}.example/v3"
 
 
 @dataclass
 class FakeConnection:
     cloud: FakeCloud
-    current_project_id: str = "project"
+    project_id: str = "project"
 
-    def __getattr__(self, service: str) -> FakeProxy:
-        return FakeProxy(service, self.cloud)
+    def service(self, service_type: str) -> FakeProxy:
+        return FakeProxy(service_type, self.cloud)
+
+    def offers(self, service_type: str) -> bool:
+        return service_type not in self.cloud.missing
 
     def __hash__(self) -> int:
         return id(self)

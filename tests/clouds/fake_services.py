@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from tests.clouds.fake_cloud import FakeEndpoint, FakeResponse, RefusalError
+from tests.clouds.fake_cloud import FakeResponse, RefusalError
 
 Object = dict[str, Any]
 # Called with the service, the match of the path, and the body; answers with a body.
@@ -69,7 +69,7 @@ class Kind:
 
 @dataclass
 class Service:
-    """One service; ``proxy`` is the attribute of a connection under which it is met."""
+    """One service."""
 
     kinds: tuple[Kind, ...]
     # Method, pattern of the path, and handler: requests beside the collections.
@@ -98,8 +98,8 @@ class Service:
             return body
         return FakeResponse(204 if body is None else 200, body)
 
-    def get_endpoint_data(self) -> FakeEndpoint:
-        return FakeEndpoint("http://service.example/v2")
+    def get_endpoint(self) -> str:
+        return "http://service.example/v2"
 
     def objects(self, path: str) -> dict[str, Object]:
         """The objects below a path, by the last part of their addresses."""
@@ -225,11 +225,17 @@ class FakeConnection:
     def __init__(self, services: Mapping[str, Service], beside: Any = None) -> None:
         self._services = services
         self._beside = beside
-        self.current_project_id = "project"
+        self.project_id = "project"
+
+    def service(self, service_type: str) -> Any:
+        found = self._services.get(service_type)
+        return self._beside.service(service_type) if found is None else found
+
+    def offers(self, service_type: str) -> bool:
+        return service_type in self._services or self._beside.offers(service_type)
 
     def __getattr__(self, name: str) -> Any:
-        found = self._services.get(name)
-        return getattr(self._beside, name) if found is None else found
+        return getattr(self._beside, name)
 
     def __hash__(self) -> int:
         return id(self)

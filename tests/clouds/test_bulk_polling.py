@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from stoker.clouds.faults import CloudError
-from stoker.clouds.objects.bulk_polling import poll
+from stoker.clouds.objects.bulk_polling import pause_for, poll
 from stoker.clouds.objects.collections import NETWORKS, VOLUMES
 
 AGE = 0.5
@@ -21,7 +23,10 @@ class Cloud:
         self.volumes = {str(n): {"id": str(n), "status": "creating"} for n in range(count)}
         self.asked: list[str] = []
         self.lists = True
-        self.block_storage = self.network = SimpleNamespace(request=self._request)
+        self.every_service = SimpleNamespace(request=self._request)
+
+    def service(self, _service_type: str) -> SimpleNamespace:
+        return self.every_service
 
     def _request(self, path: str, method: str, **more: Any) -> Any:
         self.asked.append(path)
@@ -125,8 +130,47 @@ def test_kind_without_list_is_polled_one_by_one() -> None:
 
 def test_failure_of_single_poll_is_raised() -> None:
     cloud = Cloud(1)
-    cloud.block_storage.request = lambda *_, **__: SimpleNamespace(
+    cloud.every_service.request = lambda *_, **__: SimpleNamespace(
         status_code=503, content=b"", text="", headers={}
     )
     with pytest.raises(CloudError):
         cloud.poll(0, 10.0)
+
+
+def test_pause_grows_with_the_number_of_waiting_calls() -> None:
+    cloud = Cloud(200)
+    pauses = []
+    for many in (2, 50, 200):
+        for number in range(many):
+            cloud.poll(number, 10.0)
+        pauses.append(pause_for(cloud, VOLUMES, 10.0))
+    assert pauses == sorted(pauses)
+    assert 2 * pauses[1] < pauses[2] < 2.0
+    for now in (11.0, 12.0):
+        cloud.poll(0, now)
+    assert pause_for(cloud, VOLUMES, 12.0) < pauses[0]
+    assert pause_for(cloud, NETWORKS, 12.0) == 0
+
+
+def test_poll_needs_no_list_in_progress() -> None:
+    cloud = Cloud(10)
+    for number in range(10):
+        cloud.poll(number, 10.0)
+    is_asked, may_answer = Event(), Event()
+    answer = cloud.every_service.request
+
+    def request(path: str, method: str, **more: Any) -> Any:
+        is_asked.set()
+        assert may_answer.wait(30)
+        return answer(path, method, **more)
+
+    cloud.every_service.request = request
+    cloud.volumes["3"]["status"] = "available"
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(cloud.poll, 3, 10.8)
+        assert is_asked.wait(30)
+        try:
+            assert cloud.poll(4, 10.8) == cloud.volumes["4"]
+        finally:
+            may_answer.set()
+        assert asking.result() == cloud.volumes["3"]

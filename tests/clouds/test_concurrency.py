@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
-from stoker.clouds.sdk import kind_of
+from stoker.clouds.keystone import kind_of
 from stoker.clouds.workers import Workers
 
 

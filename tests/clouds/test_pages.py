@@ -22,7 +22,7 @@ def listed(pages: dict[str, tuple[list[str], str]]) -> tuple[list[str], list[str
         links = [{"rel": "next", "href": f"{path}?marker={following}"}]
         return FakeResponse(200, {"queues": [{"name": each} for each in names], "links": links})
 
-    found = QUEUES.select(SimpleNamespace(message=SimpleNamespace(request=request)))
+    found = QUEUES.select(SimpleNamespace(service=lambda _: SimpleNamespace(request=request)))
     return [item["name"] for item in found], asked
 
 

@@ -1,11 +1,14 @@
-"""Sessions of every kind into a local cloud, through the real SDK."""
+"""Sessions of every kind into a local cloud, through the real libraries."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from keystoneauth1.adapter import Adapter
 from requests.adapters import HTTPAdapter
 from tests.clouds.local_cloud import LocalCloud, running_cloud
 
@@ -16,10 +19,18 @@ from stoker.clouds.credentials import (
     Trust,
     UserPassword,
 )
-from stoker.clouds.faults import CloudError, describe, is_cloud_fault, is_unauthorized
+from stoker.clouds.faults import (
+    CloudError,
+    describe,
+    is_cloud_fault,
+    is_unauthorized,
+    lands_within,
+    retry_after,
+)
 from stoker.clouds.objects.collection import Collection
-from stoker.clouds.objects.collections import NETWORKS, PROJECTS, SERVERS
+from stoker.clouds.objects.collections import IMAGES, NETWORKS, PROJECTS, SERVERS
 from stoker.clouds.sessions import Sessions
+from stoker.clouds.transport import ChangingSession
 from stoker.kernel.logs.log import request
 from stoker.kernel.values import replace
 
@@ -82,10 +93,12 @@ def test_one_request_is_made_as_another_user(local: LocalCloud, sessions: Sessio
     demo = sessions.connection(local.user("demo")).session
     known = UserPassword(demo.get_user_id(), local.user("demo").password, demo.get_project_id())
     body = {"network": {"name": "by another"}}
-    made = cloud.network.post("/networks", json=body, auth=known).json()["network"]
-    assert made["project_id"] == known.project_id != cloud.session.get_project_id()
+    made = cloud.service("network").request("/networks", "POST", json=body, auth=known)
+    assert (
+        made.json()["network"]["project_id"] == known.project_id != cloud.session.get_project_id()
+    )
     with pytest.raises(Exception, match="401") as caught:
-        cloud.network.get("/networks", auth=replace(known, password="wrong"))
+        cloud.service("network").request("/networks", "GET", auth=replace(known, password="wrong"))
     assert is_unauthorized(caught.value)
 
 
@@ -144,7 +157,7 @@ def test_service_has_its_own_region_and_certificates(local: LocalCloud, clock: M
     assert asked[0][2] is None
     for service in ("network", "image"):
         with pytest.raises(Exception, match="not found"):
-            getattr(cloud, service).get("/").raise_for_status()
+            cloud.service(service).request("/", "GET")
     made.close()
 
 
@@ -215,6 +228,77 @@ def test_a_refusal_carries_status_words_and_request_id(
     assert caught.value.request_id
     admin = sessions.connection(local.user("admin"))
     assert {"demo", "admin"} <= {project["name"] for project in PROJECTS.select(admin)}
+
+
+def test_proxies_of_the_system_depend_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", "inside.example")
+    session = ChangingSession(lambda: None)
+    for _ in range(2):
+        for host, proxy in (("outside", "http://proxy.example:3128"), ("inside", None)):
+            url = f"https://{host}.example/v3/servers"
+            found = session.merge_environment_settings(url, {}, None, "/ca.pem", None)
+            assert found["proxies"].get("https") == proxy
+            assert found["verify"] == "/ca.pem"
+            found["proxies"].clear()
+    assert not session.merge_environment_settings(url, {}, None, False, None)["verify"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+def test_plugin_uses_openstacksdk_with_same_session(local: LocalCloud, sessions: Sessions) -> None:
+    cloud = sessions.connection(local.user("demo"))
+    assert "public" in {network.name for network in cloud.network.networks()}
+    assert cloud.compute.session is cloud.session
+    assert cloud.current_project_id == cloud.project_id
+    for name in ("block_storage", "compute", "dns", "identity", "image", "network", "workflow"):
+        sent_to = cloud.service(name.replace("_", "-")).get_endpoint().rstrip("/")
+        assert sent_to == Adapter.get_endpoint(getattr(cloud, name)).rstrip("/")
+
+
+def test_calls_of_own_types_do_not_import_openstacksdk(local: LocalCloud) -> None:
+    user = local.user("demo")
+    program = f"""
+import sys
+from stoker.clouds.credentials import Endpoints, Password
+from stoker.clouds.objects.collections import NETWORKS
+from stoker.clouds.sessions import Sessions
+from stoker.kernel.clock import SystemClock
+
+endpoints = Endpoints({local.credentials["auth_url"]!r})
+sessions = Sessions(endpoints, SystemClock(), lambda *_: None)
+user = Password("demo", {user.password!r}, user_domain_id={user.user_domain_id!r},
+                project_name={user.project_name!r})
+assert NETWORKS.select(sessions.connection(user))
+print("openstack" in sys.modules)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ran.stdout.strip() == "False", ran.stderr
+
+
+def test_service_without_version_discovery_is_temporarily_unavailable(
+    local: LocalCloud, clock: ManualClock
+) -> None:
+    class Restarting(HTTPAdapter):
+        is_ready = False
+
+        def send(self, request: Any, **options: Any) -> Any:
+            answer = super().send(request, **options)
+            if request.url.rstrip("/").endswith("/image") and not self.is_ready:
+                answer.status_code = 503
+            return answer
+
+    transport = Restarting()
+    endpoints = Endpoints(local.credentials["auth_url"], region=local.credentials["region"])
+    sessions = Sessions(endpoints, clock, lambda *_: None, transport)
+    cloud = sessions.connection(local.user("demo"))
+    with pytest.raises(CloudError, match="image service") as caught:
+        IMAGES.select(cloud)
+    assert retry_after(caught.value, attempt=100) is not None
+    assert not lands_within(caught.value)
+    transport.is_ready = True
+    assert IMAGES.select(cloud)
+    sessions.close()
 
 
 def test_no_secret_is_in_the_text_of_credentials(local: LocalCloud) -> None:

@@ -48,7 +48,7 @@ class Browser:
 OpenBrowser = Callable[[Service], Browser]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud."""
     folder = tmp_path_factory.mktemp("console")

@@ -15,7 +15,14 @@ from typing import Any
 import httpx
 
 from stoker.kernel.values import replace
-from tests.recovery.service import Process, Service, descendants, free_ports, until
+from tests.recovery.service import (
+    NO_CERTIFICATES,
+    Process,
+    Service,
+    descendants,
+    free_ports,
+    until,
+)
 from tests.recovery.test_kill import Stack
 
 TREE = Path(__file__).parent / "tree.yaml"
@@ -93,7 +100,8 @@ def further_api(service: Service, environment: Mapping[str, str]) -> Iterator[Se
 
     def answers() -> bool:
         with contextlib.suppress(httpx.TransportError):
-            return httpx.get(f"{there.url}/healthcheck").status_code == 200
+            url = f"{there.url}/healthcheck"
+            return httpx.get(url, verify=NO_CERTIFICATES).status_code == 200
         return False
 
     with further_process(service, environment, "api", *itertools.chain(*named)):
@@ -105,7 +113,8 @@ def up(service: Service) -> list[dict[str, Any]]:
     """Return the running engines, as an administrator sees them."""
     token, project = service.authenticate("stoker-admin")
     url = f"{service.url}/v1/{project}/services"
-    answer = httpx.get(url, headers={"X-Auth-Token": token}, timeout=20)
+    headers = {"X-Auth-Token": token}
+    answer = httpx.get(url, headers=headers, timeout=20, verify=NO_CERTIFICATES)
     found: list[dict[str, Any]] = answer.json().get("services", [])
     return [engine for engine in found if engine["status"] == "up"]
 

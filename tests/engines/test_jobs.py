@@ -305,6 +305,31 @@ async def test_job_acquired_by_other_engine_is_not_ended(conninfo: str) -> None:
     assert left(conninfo) == 0
 
 
+async def test_jobs_of_dead_engine_wait_for_others(conninfo: str) -> None:
+    ask(conninfo, 20)
+    async with engine(conninfo) as dead, engine(conninfo) as one, engine(conninfo) as other:
+        taken = await dead.fetch_some(20)
+        await one.jobs.sweep()
+        assert not await one.fetch()
+        with psycopg.connect(conninfo) as connection:
+            connection.execute(
+                "UPDATE procrastinate_workers SET last_heartbeat = now() - interval '1 minute'"
+                " WHERE id = %s",
+                [dead.jobs.worker_id],
+            )
+            # A change has requested a turn of a stack since.
+            connection.execute(
+                "INSERT INTO procrastinate_jobs (queue_name, task_name, lock, queueing_lock)"
+                " SELECT 'stoker', 'turn', lock, lock FROM procrastinate_jobs WHERE id = %s",
+                taken[:1],
+            )
+        await asyncio.gather(one.jobs.sweep(), other.jobs.sweep())
+        found = await one.fetch_some(20)
+        assert len(found) == 20
+        assert set(taken) - set(found) == set(taken[:1])
+    assert left(conninfo) == 20
+
+
 async def test_engine_with_expired_lease_fetches_and_ends_nothing(conninfo: str) -> None:
     ask(conninfo, 20)
     async with engine(conninfo) as late:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Sequence
 
+from stoker.dispatch.lease import LEASE_S, HeartbeatLease, clock
 from stoker.dispatch.turns import GATHERS, Turns
 from stoker.engine.execution.session import Session
 from stoker.engine.model.orphaned_calls import Ended
@@ -66,11 +67,13 @@ class Queue(TurnQueue):
 
     def __init__(self) -> None:
         self.scheduled: list[str] = []
+        self.consumed: list[str] = []
 
     async def schedule(self, stack_id: str, at: float) -> None:
         self.scheduled.append(stack_id)
 
     async def consume(self, stack_ids: Sequence[str]) -> Collection[str]:
+        self.consumed += stack_ids
         return set(stack_ids)
 
 
@@ -93,5 +96,21 @@ def test_job_consumed_for_ended_driver_is_scheduled_again() -> None:
         await asyncio.sleep(2 * GATHERS)
         assert queue.scheduled == ["ends"]
         assert lives.news == 1
+
+    in_lab(story)
+
+
+def test_engine_with_expired_lease_consumes_no_turns() -> None:
+    async def story(lab: Lab) -> None:
+        lease, queue = HeartbeatLease(LEASE_S), Queue()
+        turns = Turns(replace(lab.engine.ports, lease=lease), queue)
+        turns._drivers["late"] = Heard()
+        await turns.wake_due()
+        assert not queue.consumed
+        lease.renew(clock())
+        turns._drivers = {"late": Heard()}
+        turns.receive([("late", None)], known=True)
+        await asyncio.sleep(2 * GATHERS)
+        assert queue.consumed == ["late"]
 
     in_lab(story)

@@ -3,6 +3,7 @@
 import pytest
 
 from stoker.kernel.diagnostics import DiagnosticError
+from stoker.kernel.json.content import Content
 from stoker.template.environment.environment import (
     EMPTY,
     Environment,
@@ -108,3 +109,12 @@ def test_unknown_merge_strategy_of_any_type_is_refused(strategy):
     assert refusal({"parameter_merge_strategies": {"default": strategy}}).code == (
         "unknown-merge-strategy"
     )
+
+
+def test_stored_environment_is_parsed_once() -> None:
+    content = Content({"parameter_defaults": {"p": 1}})
+    assert parse_environment(content) is parse_environment(content)
+    assert parse_environment(content) == parse_environment(dict(content))
+    for _ in range(2):
+        with pytest.raises(DiagnosticError):
+            parse_environment(Content({"parameter_default": {}}))

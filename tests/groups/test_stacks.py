@@ -76,9 +76,7 @@ def call(service: Orchestration, **more: Any) -> Call:
         | more.pop("properties", {}),
         started_at=0.0,
         now=0.0,
-        cloud=SimpleNamespace(
-            orchestration=service, config=SimpleNamespace(region_name="here"), session=service
-        ),
+        cloud=SimpleNamespace(service=lambda _: service, region="here"),
         **more,
     )
 

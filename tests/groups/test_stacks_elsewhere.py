@@ -74,7 +74,7 @@ def lived(service: Orchestration, story: Any) -> None:
     world = World(1, types=WithStacks())
     world.cloud.trouble = 0.0
     world.cloud.orchestration = service
-    world.cloud.config = SimpleNamespace(region_name=None)
+    world.cloud.region = None
     world.live(lambda engine: story(Lab(engine, world)))
 
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 _NOT_FETCHED = 3  # exit code of the script when pip cannot get the packages
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud, where servers are real."""
     examined = _run(sys.executable, "-m", "localcloud", "doctor")
@@ -29,7 +29,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def agents(service: Service) -> Stacks:
     """Stacks whose servers can boot from the image with the agents."""
     openrc = service.data_dir / "openrc"

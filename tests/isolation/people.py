@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import sqlalchemy as sa
 
-from tests.recovery.service import Service, until
+from tests.recovery.service import NO_CERTIFICATES, Service, until
 
 TABLES = ("contents", "inputs", "stacks", "operations", "resources", "events", "signals")
 
@@ -32,7 +32,7 @@ class Person:
         """A request below some project."""
         headers = {"X-Auth-Token": self.token}
         address = f"{self.url}/v1/{project}{path}"
-        options = {"timeout": 60, "verify": False, **options}  # no certificates are read for it
+        options = {"timeout": 60, "verify": NO_CERTIFICATES, **options}
         return httpx.request(method, address, json=body, headers=headers, **options)
 
     def create(self, name: str, template: Any, **fields: Any) -> str:
@@ -74,7 +74,14 @@ def newcomer(
     headers = {"X-Auth-Token": token}
 
     def call(method: str, path: str, body: Any = None) -> Any:
-        answer = httpx.request(method, identity + path, json=body, headers=headers, timeout=30)
+        answer = httpx.request(
+            method,
+            identity + path,
+            json=body,
+            headers=headers,
+            timeout=30,
+            verify=NO_CERTIFICATES,
+        )
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
@@ -96,9 +103,8 @@ def token_of(service: Service, user: str, password: str, project: str) -> str:
         },
         "scope": {"project": {"id": project}},
     }
-    answer = httpx.post(
-        f"{service.cloud_url}/identity/v3/auth/tokens", json={"auth": auth}, timeout=30
-    )
+    url = f"{service.cloud_url}/identity/v3/auth/tokens"
+    answer = httpx.post(url, json={"auth": auth}, timeout=30, verify=NO_CERTIFICATES)
     answer.raise_for_status()
     return answer.headers["X-Subject-Token"]
 

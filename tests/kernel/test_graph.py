@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stoker.kernel.graph import dependencies_first, find_cycle
+from stoker.kernel.graph import dependencies_first
+from stoker.template.definition import Dependencies
 
 GRAPHS = st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=3)).map(
     lambda dependencies: {
@@ -23,7 +24,7 @@ GRAPHS = st.dictionaries(st.integers(0, 7), st.sets(st.integers(0, 7), max_size=
 def test_nodes_follow_their_dependencies_unless_cyclic(
     dependencies: dict[int, set[int]],
 ) -> None:
-    circle = find_cycle(dependencies)
+    circle = Dependencies(dependencies).cycle
     if circle is None:
         order = dependencies_first(dependencies)
         assert sorted(order) == sorted(dependencies)

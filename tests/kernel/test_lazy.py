@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+from pathlib import Path
 
-from stoker.kernel.lazy import lazy
+import pytest
+
+from stoker.kernel.lazy import defer, lazy
 
 
 class Slow:
@@ -57,3 +61,24 @@ def test_an_object_does_not_wait_for_another() -> None:
         gate.set()
         waiting.join(20)
         other.join(20)
+
+
+def test_deferred_library_is_executed_on_first_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "deferred_package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "inner.py").write_text("VALUE = 1")
+    (tmp_path / "deferred_module.py").write_text("VALUE = 2")
+    (tmp_path / "user.py").write_text("import deferred_module\nfrom deferred_package import inner")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("deferred_module", "deferred_package.inner", "no_such_library"):
+        defer(name)
+    import user  # type: ignore[import-not-found]
+
+    deferred = [sys.modules["deferred_module"], sys.modules["deferred_package.inner"]]
+    assert not any("VALUE" in vars(module) for module in deferred)
+    assert (user.deferred_module.VALUE, user.inner.VALUE) == (2, 1)
+    assert all("VALUE" in vars(sys.modules[module.__name__]) for module in deferred)
+    assert "no_such_library" not in sys.modules

@@ -17,6 +17,7 @@ from stoker.kernel.json import long
 from stoker.kernel.json import text as json_text
 
 LONG = 150_000
+MOST_SECONDS = 0.05  # of processor time that another thread waits
 
 
 def refuse(name: str) -> Any:
@@ -79,6 +80,14 @@ LONG_TEXTS = {
 @pytest.mark.parametrize("what", LONG_TEXTS)
 def test_a_long_text_is_read_as_python_does(what: str) -> None:
     assert read(LONG_TEXTS[what]) == json.loads(LONG_TEXTS[what])
+
+
+@pytest.mark.parametrize("many", [3, 20_000])
+def test_repeated_keys_are_reported(many: int) -> None:
+    texts = "".join(f'"{number}": "x", ' for number in range(many))
+    repeated: list[str] = []
+    long.read(f'[{{{texts}"2": "y", "b": {{"c": 1, "c": 2}}}}]', refuse, repeated=repeated.append)
+    assert set(repeated) == {"2", "c"}
 
 
 FAULTS = {
@@ -173,19 +182,19 @@ LARGE: dict[str, Any] = {
 }
 
 
-def longest_wait(call: Callable[[], Any]) -> float:
-    """The shortest of five measurements: a machine that stalls lengthens one of them."""
-    return min(Other().during(call) for _ in range(5))
+def waits_are_short(call: Callable[[], Any]) -> bool:
+    """Return whether one of five measurements is short: a machine that stalls lengthens others."""
+    return any(Other().during(call) < MOST_SECONDS for _ in range(5))
 
 
 @pytest.mark.parametrize("what", LARGE)
 def test_other_threads_run_while_long_json_is_processed(what: str) -> None:
     value = LARGE[what]
     text = json.dumps(value)
-    assert longest_wait(lambda: read(text)) < 0.05
-    assert longest_wait(lambda: list(long.pieces(value, json.dumps))) < 0.05
-    assert longest_wait(lambda: json_text.loads(text)) < 0.05
-    assert longest_wait(lambda: json_text.dumps(value)) < 0.05
+    assert waits_are_short(lambda: read(text))
+    assert waits_are_short(lambda: list(long.pieces(value, json.dumps)))
+    assert waits_are_short(lambda: json_text.loads(text))
+    assert waits_are_short(lambda: json_text.dumps(value))
 
 
 @pytest.mark.parametrize("value", [[[1] * 6_000], {"a": {"b": ["x"] * 6_000}}, "x" * 400_000])

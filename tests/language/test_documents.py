@@ -10,6 +10,7 @@ import pytest
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Severity
 from stoker.template.document import parse
 from stoker.template.source.source import Source, accept, read
+from stoker.template.source.yaml_data import MAX_NODES
 
 
 def refused(text: str) -> DiagnosticError:
@@ -37,6 +38,21 @@ def test_last_value_of_duplicate_key_wins_with_warning(text: str, place: str) ->
     (warning,) = source.warnings
     assert (warning.code, warning.severity) == ("duplicate-key", Severity.WARNING)
     assert str(warning.position) == place
+
+
+def test_duplicate_key_in_long_json_gets_warning() -> None:
+    text = '{"a": {' + '"b": "x", "c": "y", ' * 40_000 + '"b": "z"}, "d": [1, 2]}'
+    source = read(text)
+    assert source.data == {"a": {"b": "z", "c": "y"}, "d": [1, 2]}
+    assert {warning.code for warning in source.warnings} == {"duplicate-key"}
+
+
+@pytest.mark.parametrize("separator", [",", ", # a list of YAML\n"], ids=["JSON", "YAML"])
+def test_long_flat_list_is_refused(separator: str) -> None:
+    text = f"[{f'1{separator}' * MAX_NODES}1]"
+    with pytest.raises(DiagnosticError) as caught:
+        read(text, max_bytes=len(text))
+    assert caught.value.first.code == "too-many-nodes"
 
 
 def test_merge_keys_give_way_to_own_keys() -> None:

@@ -72,6 +72,6 @@ class ZaqarCloud:
         self.zaqar.tokens.append(stack.credentials)
         return self
 
-    @property
-    def message(self) -> Zaqar:
+    def service(self, service_type: str) -> Zaqar:
+        assert service_type == "message"
         return self.zaqar

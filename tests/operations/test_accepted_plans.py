@@ -10,9 +10,10 @@ from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.world import CALLER
 
 from stoker.engine.model.accepted import Accepted
-from stoker.engine.model.interfaces import OwnerChange
+from stoker.engine.model.interfaces import PublicChange
 from stoker.engine.model.plans import Change
 from stoker.engine.model.requests import StackRequest
+from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.views import PlanView
 from stoker.kernel.errors import PlanOutdatedError, ValidationError
 from stoker.kernel.values import replace
@@ -189,13 +190,16 @@ def test_change_of_nested_stack_during_update_is_detected() -> None:
 
 
 async def break_row(lab: Lab, name: str) -> None:
-    """Mark a resource, of the stack or of one nested in it, as its driver might."""
+    """Mark a resource, of the stack or of one nested in it, as another owner might."""
     store = lab.engine.ports.store
-    for stack_id, token in (await store.tree((await lab.stack()).id)).fencing_tokens.items():
+    for stack_id in (await store.tree((await lab.stack()).id)).fencing_tokens:
+        stack = await store.stack(stack_id)
+        assert stack is not None
         for row in await store.resources(stack_id):
             if row.name == name:
                 marked = replace(row, unhealthy=True)
-                await store.commit(OwnerChange(stack_id, token, puts=(marked,)))
+                puts = (StackRevision(stack), marked)
+                await store.commit(PublicChange(stack_id, puts=puts))
 
 
 def test_change_decided_later_matches_any_outcome() -> None:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import gc
+import json
 import weakref
+from copy import deepcopy
 from itertools import count
 from typing import Any
 
+import pytest
+from tests.engine_world import Lab, in_lab, template, thing
+from tests.simulation.world import CALLER
+
+from stoker.engine.execution.calls.context import OperationContext
+from stoker.engine.execution.session import Session
+from stoker.engine.execution.steps.early_creates import EarlyCreates
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.evaluation_cache import EvaluationCache
+from stoker.engine.model.requests import StackRequest
 from stoker.resources.base.registry import Registry
+from stoker.schema.helpers import Helpers
 from stoker.template.document import parse
 from stoker.template.environment.environment import Environment
 from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.evaluate.inputs import Identity, Inputs
+from stoker.template.functions.budget import Budget
 
 TYPES = Registry()
 STACKS = map(str, count())
@@ -109,6 +121,27 @@ def test_cache_drops_unused_evaluations() -> None:
     assert names(kept, "a", "b", "c") == ["a", "c"]
 
 
+def test_stacks_of_one_template_keep_their_values() -> None:
+    async def story(lab: Lab) -> None:
+        found = {}
+        resources = {"a": thing(value={"get_param": "p"}), "b": thing(value="x")}
+        resources["c"] = thing(value={"get_param": "OS::stack_name"})
+        wanted = template(resources, parameters={"p": {"type": "string"}})
+        for name in ("one", "two"):
+            request = StackRequest(name, template=deepcopy(wanted), parameters={"p": f"p{name}"})
+            address = await lab.engine.operations.create(CALLER, request)
+            await lab.engine.dispatch.idle()
+            rows = await lab.engine.ports.store.resources(address.id)
+            values = {row.name: row.properties["value"] for row in rows}
+            assert values == {"a": f"p{name}", "b": "x", "c": name}
+            stack = await lab.engine.ports.store.stack(address.id)
+            found[name] = lab.engine.ports.evaluations.get(stack.input_id)
+        assert found["one"].template is found["two"].template
+        assert found["one"].analyses["b"].definition is found["two"].analyses["b"].definition
+
+    in_lab(story)
+
+
 NESTED = """
 heat_template_version: 2018-08-31
 parameters: {p: {type: string, default: x}}
@@ -145,3 +178,54 @@ def test_ended_operation_leaves_no_cycles() -> None:
         assert known() is None
     finally:
         gc.enable()
+
+
+def instances(*kinds: type) -> list[Any]:
+    return [each for each in gc.get_objects() if isinstance(each, kinds)]
+
+
+def test_ended_operations_leave_no_rows_and_evaluations() -> None:
+    async def story(lab: Lab) -> None:
+        files = {"n.yaml": NESTED.replace("OS::Heat::None", "Sim::Thing")}
+        await lab.create(wanted := template({"n": {"type": "n.yaml"}, "a": thing()}), files=files)
+        changed = {**wanted, "resources": {**wanted["resources"], "a": thing(value="b")}}
+        await lab.update(changed, files=files)
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    gc.collect()
+    gc.disable()
+    try:
+        others = instances(EarlyCreates, OperationContext, Session)
+        in_lab(story)
+        left = instances(EarlyCreates, OperationContext, Session)
+        assert not [each for each in left if not any(each is other for other in others)]
+    finally:
+        gc.enable()
+
+
+def test_reused_work_does_not_count_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nested stacks of one template share work in a fresh evaluation, but not in an update."""
+    original = Budget.of
+
+    def small(resources: int, helpers: Helpers) -> Budget:
+        found = original(resources, helpers)
+        found.octets = 0  # apart from 32 KiB for each resource
+        return found
+
+    monkeypatch.setattr(Budget, "of", staticmethod(small))
+    inner = {"type": "Sim::Thing", "properties": {"value": {"list_join": ["", ["x" * 10_000]]}}}
+    last = {"last": thing(value={"list_join": ["", [{"get_param": "p"}]]})}
+    inside = {**{f"in{n}": inner for n in range(5)}, **last}
+    child = template(inside, parameters={"p": {"type": "string"}})
+    files = {"child.yaml": json.dumps(child)}
+
+    def wanted(p: str) -> Any:
+        body = {"type": "child.yaml", "properties": {"p": p}}
+        return template({f"r{number}": body for number in range(7)})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted("1"), files=files)
+        await lab.update(wanted("2"), files=files)
+        assert await lab.status() == "UPDATE_COMPLETE"
+
+    in_lab(story)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from tests.engine_world import Lab, template
+from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.types import Thing, Types
 from tests.simulation.world import CALLER, EngineLife, World
@@ -107,3 +107,16 @@ def test_object_failed_before_crash_is_removed_after_replacement() -> None:
         if (end := world.live(rest)) is not None:
             ends.append(end)
     assert {"CREATE_COMPLETE", "CREATE_FAILED"} <= set(ends)
+
+
+def test_metadata_without_value_fails_create() -> None:
+    nested = "heat_template_version: 2018-08-31"
+    made = {**thing(), "metadata": {"m": {"get_attr": ["n", "show"]}}}
+    wanted = template({"n": {"type": "child.yaml"}, "a": made})
+
+    async def story(lab: Lab) -> None:
+        await lab.create(wanted, files={"child.yaml": nested})
+        assert await lab.status() == "CREATE_FAILED"
+        assert "the metadata of a refers to an attribute" in (await lab.stack()).reason
+
+    in_lab(story)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
+from tests.evaluating import HELPERS
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.interfaces import Ports
@@ -279,6 +280,23 @@ def test_remapped_type_drives_the_nested_stack() -> None:
     in_lab(story)
 
 
+def test_remapped_type_inside_drives_nested_stacks() -> None:
+    async def story(lab: Lab) -> None:
+        body = template({"middle": {"type": "middle.yaml"}})
+        files = {
+            "middle.yaml": MIDDLE.replace("type: leaf.yaml", "type: My::Leaf"),
+            "leaf.yaml": LEAF,
+            "other.yaml": LEAF.replace("{get_param: value}", "other"),
+        }
+        await lab.create(body, files=files, environment=_registry("leaf.yaml"))
+        await lab.update(body, files=files, environment=_registry("leaf.yaml"))
+        assert (await inner(lab, "/middle/leaf"))[1].properties["value"] == "same"
+        await lab.update(body, files=files, environment=_registry("other.yaml"))
+        assert (await inner(lab, "/middle/leaf"))[1].properties["value"] == "other"
+
+    in_lab(story)
+
+
 NOTED = LEAF + '  note: {value: {get_file: "note.txt"}}\n'
 
 
@@ -298,6 +316,76 @@ def test_changed_environment_or_file_reaches_nested_stacks(known: bool) -> None:
         assert (await inner(lab, "/leaf"))[1].properties["value"] == "other"
         await update("other", "two")
         assert (await lab.rows())["leaf"].attributes["note"] == "two"
+
+    in_lab(story)
+
+
+def shared(identifier: str, note: str = "one") -> dict[str, Any]:
+    """A default of a parameter and a file that all stacks of a tree get."""
+    files = {**FILES, "reader.yaml": READER, "notes/note.txt": note}
+    return {"files": files, "environment": {"parameter_defaults": {"identifier": identifier}}}
+
+
+READER = """
+heat_template_version: 2018-08-31
+parameters:
+  identifier: {type: string, default: none}
+resources:
+  inner: {type: Sim::Thing, properties: {value: {get_param: identifier}, fixed: "1"}}
+outputs:
+  note: {value: {get_file: "notes/note.txt"}}
+"""
+
+
+def test_changed_default_drives_stacks_that_declare_it() -> None:
+    async def story(lab: Lab) -> None:
+        body = wanted()
+        body["resources"]["reader"] = {"type": "reader.yaml"}
+        body["resources"]["readers"] = {
+            "type": "OS::Heat::ResourceGroup",
+            "properties": {"count": 1, "resource_def": {"type": "reader.yaml"}},
+        }
+        await lab.create(body, **shared("one"))
+        before = await below(lab)
+        for identifier in ("two", "three"):
+            await lab.update(body, **shared(identifier))
+            after = await below(lab)
+            assert driven(before, after) == {"/reader", "/readers", "/readers/0"}
+            for way in ("/reader", "/readers/0"):
+                assert after[way][1]["inner"].properties["value"] == identifier
+        await lab.update(body, **shared("three", note="two"))
+        assert (await lab.rows())["reader"].attributes["note"] == "two"
+        assert driven(after, await below(lab)) == {"/reader", "/readers", "/readers/0"}
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        # Its first member may use a template of any name.
+        {"type": "OS::Heat::ResourceGroup", "properties": {"count": 0, "resource_def": {}}},
+        {"type": "computed.yaml", "properties": {"name": "notes/note.txt"}},
+    ],
+)
+def test_unknown_use_of_shared_inputs_drives_stack(nested: dict[str, Any]) -> None:
+    if nested["properties"].get("resource_def") == {}:
+        nested["properties"]["resource_def"] = {"type": "reader.yaml"}
+    computed = LEAF.replace("value: {type", "name: {type: string}\n  value: {type")
+    computed = computed.replace(
+        "outputs:", "outputs:\n  note: {value: {get_file: {get_param: name}}}"
+    )
+
+    async def story(lab: Lab) -> None:
+        async def update(note: str) -> None:
+            given = shared(note, note)
+            await act(body, **{**given, "files": {**given["files"], "computed.yaml": computed}})
+
+        body, act = template({"nested": nested}), lab.create
+        await update("one")
+        before, act = await below(lab), lab.update  # type: ignore[assignment]
+        await update("two")
+        assert driven(before, await below(lab)) == {"/nested"}
 
     in_lab(story)
 
@@ -335,3 +423,27 @@ def test_findings_are_bounded() -> None:
     tree = TreeState(dict.fromkeys("abc", 1), frozenset(), dict.fromkeys("abc", 1))
     assert [settled.finding(name, tree) is None for name in "abc"] == [True, False, False]
     assert [settled.is_shown(name, (1, 1)) for name in "abc"] == [False, True, True]
+
+
+class Computing(World):
+    """A world whose engines evaluate expressions."""
+
+    def ports(self, *args: Any, **kwargs: Any) -> Ports:
+        return replace(super().ports(*args, **kwargs), helpers=HELPERS)
+
+
+def test_nested_stack_with_chance_is_updated_each_time() -> None:
+    chance = '{yaql: {expression: "str(random())"}}'
+    files = {**FILES, "leaf.yaml": LEAF.replace("{get_param: value}", chance)}
+    world = Computing(1)
+    world.cloud.trouble = 0.0
+
+    async def story(engine: EngineLife) -> None:
+        lab, values = Lab(engine, world), set()
+        await lab.create(wanted(), files=files)
+        for _ in range(3):
+            values.add((await inner(lab, "/middle/leaf"))[1].properties["value"])
+            await lab.update(wanted(), files=files)
+        assert len(values) == 3
+
+    world.live(story)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.clouds.fake_cloud import FakeCloud
 from tests.engine_world import Lab, template, thing
-from tests.network_world import in_network_world
+from tests.network_world import NetworkWorld, in_network_world
 
 from stoker.clouds.objects.collections import SECURITY_GROUP_RULES
 from stoker.resources.base import declare
@@ -41,6 +41,29 @@ class Kept(ManagedType):
     def delete(self, call: Call) -> Outcome:
         self.deleted.append((call.properties["of"], call.properties["also"]))
         return Done()
+
+
+class Holder(ManagedType):
+    """Something with a part that others may declare, too."""
+
+    type_name = "Sim::Holder"
+    service = "sim"
+    shares = frozenset({"held"})
+    properties = {"reads": declare.boolean("Read the parts of others.")}
+    determined: ClassVar[list[str]] = []
+
+    def create(self, call: Call) -> Outcome:
+        return Done(call.physical_name, {"others": len(call.shared)} if self._reads(call) else {})
+
+    def delete(self, call: Call) -> Outcome:
+        return Done()
+
+    def parts(self, call: Call) -> set[str]:
+        self.determined.append(call.name)
+        return {call.name}
+
+    def _reads(self, call: Call) -> bool:
+        return bool(call.properties.get("reads"))
 
 
 Resources = Mapping[str, Any]
@@ -277,3 +300,34 @@ def test_part_of_named_object_keeps_its_identity() -> None:
         assert (await lab.status(), rules(cloud)) == ("UPDATE_COMPLETE", [22])
 
     in_network_world(story)
+
+
+def test_shared_parts_are_determined_on_first_read() -> None:
+    async def story(lab: Lab, _: FakeCloud) -> None:
+        Holder.determined.clear()
+        silent = {f"silent{n}": resource("Sim::Holder") for n in range(20)}
+        await lab.create(template(silent))
+        assert Holder.determined == []
+        reader = resource("Sim::Holder", reads=True)
+        await lab.update(template({**silent, "reader": reader}))
+        assert sorted(Holder.determined) == sorted(silent)
+
+    in_network_world(story, Holder())
+
+
+def test_own_ids_are_not_looked_up() -> None:
+    world = NetworkWorld(Kept())
+
+    async def story(lab: Lab) -> None:
+        gate = world.network.put("routers", name="gate")
+        resources = {
+            "r": resource("OS::Neutron::Router"),
+            "own": resource("Sim::Kept", of=ref("r")),
+            "given": resource("Sim::Kept", of=gate),
+            "named": resource("Sim::Kept", of="gate"),
+        }
+        await lab.create(template(resources))
+        assert await lab.status() == "CREATE_COMPLETE"
+        assert sorted(world.clouds.looked_up) == sorted([gate, "gate"])
+
+    world.live(lambda engine: story(Lab(engine, world)))

@@ -18,7 +18,7 @@ Rehearse = Callable[..., Rehearsal]
 Write = Callable[..., DeployRequest]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cloud() -> Iterator[ThrowawayCloud]:
     with throwaway_cloud() as found:
         yield found

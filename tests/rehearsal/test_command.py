@@ -132,7 +132,7 @@ def test_interrupted_command_leaves_nothing(directory: Path, number: signal.Sign
             time.sleep(0.05)
         assert processes_of(directory)
         process.send_signal(number)
-        process.wait(GONE_SECONDS)
+        assert process.wait(GONE_SECONDS) != 0
     finally:
         process.kill()
         process.communicate()

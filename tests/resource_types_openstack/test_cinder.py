@@ -34,7 +34,7 @@ SNAPSHOTS = KINDS["block-storage", "snapshot"]
 
 def rest(seconds: float) -> None:
     """Let the cloud work, for a part of the time that a type asks for."""
-    time.sleep(min(seconds, 0.1))
+    time.sleep(min(seconds, 0.02))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def ground(connections: Mapping[str, Any], server: str) -> Iterator[Ground]:
     cloud = connections["demo"]
     volume = str(VOLUMES.create(cloud, {"size": 1})["id"])
     assert wait_for(cloud, volume, "available")
-    project = str(connections["admin"].current_project_id)
+    project = str(connections["admin"].project_id)
     known = {"@server": server, "@volume": volume, "@project": project}
     yield Ground(connections, known, rest=rest)
     VOLUMES.delete(cloud, volume)
@@ -204,11 +204,11 @@ def test_failed_restore_names_its_cause(ground: Ground) -> None:
     backup = BACKUPS.create(row.cloud, {"volume_id": row.physical_id})
     while BACKUPS.get(row.cloud, backup["id"])["status"] != "available":
         time.sleep(0.1)
-    store = row.cloud.object_store
+    store = row.cloud.service("object-store")
     container = "/volumebackups"
-    for piece in store.get(f"{container}?format=json").json():
+    for piece in store.request(f"{container}?format=json", "GET").json():
         if str(backup["id"]) in piece["name"]:
-            store.delete(f"{container}/{piece['name']}").raise_for_status()
+            store.request(f"{container}/{piece['name']}", "DELETE").raise_for_status()
     reason = failure(row.update(**{**row.given, "backup_id": backup["id"]}))
     assert reason.startswith("Went to status error_restoring due to")
     assert "Unknown" not in reason

@@ -25,17 +25,17 @@ from tests.resource_types_openstack.trials import Trials
 
 SERVICES = {
     "alarm": aodh,
-    "application_container": zun,
-    "container_infrastructure_management": magnum,
+    "application-container": zun,
+    "container-infrastructure-management": magnum,
     "database": trove,
     "dns": designate,
     "image": glance,
-    "key_manager": barbican,
-    "load_balancer": octavia,
+    "key-manager": barbican,
+    "load-balancer": octavia,
     "message": zaqar,
     "network": neutron,
     "reservation": reservations,
-    "shared_file_system": manila,
+    "shared-file-system": manila,
     "workflow": mistral,
 }
 CASES = [case for service in (*SERVICES.values(), older_names) for case in service.CASES]

@@ -119,7 +119,7 @@ def scenery(local: LocalCloud) -> Scenery:
         return str(row.create().physical_id)
 
     [public] = NETWORKS.select(cloud, **{"router:external": True})
-    ids = {"PUBLIC": str(public["id"]), "PROJECT": str(cloud.current_project_id)}
+    ids = {"PUBLIC": str(public["id"]), "PROJECT": str(cloud.project_id)}
     ids["NET"] = made("OS::Neutron::Net", name="net")
     ids["BARE"] = made("OS::Neutron::Net", name="bare")
     gateway = {"network": ids["PUBLIC"]}
@@ -201,7 +201,7 @@ def test_foreign_object_is_neither_adopted_nor_removed(
         for each in ("theirs", "ours")
     )
     for row in (theirs, ours):
-        row.clock, row.rest = time.time, lambda seconds: time.sleep(min(seconds, 0.2))
+        row.clock, row.rest = time.time, lambda seconds: time.sleep(min(seconds, 0.02))
     spares_others(theirs, ours)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.clouds.driving import Row
 from tests.clouds.local_cloud import LocalCloud, running_cloud
+from tests.recovery.service import until
 from tests.resource_types_openstack.test_found_again import HARNESSED
 from tests.resource_types_openstack.test_local_cloud import LiveRow
 
@@ -135,7 +136,7 @@ def _disconnect(ground: Ground, row: Row) -> None:
     router, _, rest = str(row.physical_id).partition(":")
     subnet = rest.partition("=")[2]
     path = ROUTERS.at(router, "/remove_router_interface")
-    send(row.cloud.network, "PUT", path, json={"subnet_id": subnet})
+    send(row.cloud.service("network"), "PUT", path, json={"subnet_id": subnet})
 
 
 _RANGES = (f"10.66.{number}.0/24" for number in range(256))
@@ -157,27 +158,29 @@ def _close(direction: str) -> Somebody:
 
 def _respecify(ground: Ground, row: Row) -> None:
     path = FLAVORS.at(str(row.physical_id), "/os-extra_specs")
-    send(row.cloud.compute, "POST", path, json={"extra_specs": {"theirs": "1"}})
+    send(row.cloud.service("compute"), "POST", path, json={"extra_specs": {"theirs": "1"}})
 
 
 def _let_in(ground: Ground, row: Row) -> None:
     project = ground.local.connection().session.get_project_id()
     path = FLAVORS.at(str(row.physical_id), "/action")
-    send(row.cloud.compute, "POST", path, json={"addTenantAccess": {"tenant": project}})
+    send(row.cloud.service("compute"), "POST", path, json={"addTenantAccess": {"tenant": project}})
 
 
 def _act(row: Row, body: Mapping[str, Any]) -> None:
-    send(row.cloud.compute, "POST", SERVERS.at(str(row.physical_id), "/action"), json=body)
+    send(
+        row.cloud.service("compute"), "POST", SERVERS.at(str(row.physical_id), "/action"), json=body
+    )
 
 
 def _relabel(ground: Ground, row: Row) -> None:
     path = SERVERS.at(str(row.physical_id), "/metadata")
-    send(row.cloud.compute, "POST", path, json={"metadata": {"theirs": "1"}})
+    send(row.cloud.service("compute"), "POST", path, json={"metadata": {"theirs": "1"}})
 
 
 def _retag_server(ground: Ground, row: Row) -> None:
     path = SERVERS.at(str(row.physical_id), "/tags/theirs")
-    send(row.cloud.compute, "PUT", path, microversion="2.26")
+    send(row.cloud.service("compute"), "PUT", path, microversion="2.26")
 
 
 def _resize(ground: Ground, row: Row) -> None:
@@ -188,26 +191,23 @@ def _resize(ground: Ground, row: Row) -> None:
 
 
 def _until(row: Row, status: str) -> None:
-    for _ in range(200):
-        if SERVERS.get(row.cloud, str(row.physical_id))["status"] == status:
-            return
-    raise AssertionError(f"the server is never {status}")
+    until(
+        lambda: SERVERS.get(row.cloud, str(row.physical_id))["status"] == status,
+        f"the server is {status}",
+    )
 
 
 def _plug(ground: Ground, row: Row) -> None:
     body = {"interfaceAttachment": {"port_id": _other_port(ground, row)}}
     path = SERVERS.at(str(row.physical_id), "/os-interface")
-    send(row.cloud.compute, "POST", path, json=body)
+    send(row.cloud.service("compute"), "POST", path, json=body)
 
 
 def _unplug(ground: Ground, row: Row) -> None:
     [port] = PORTS.select(row.cloud, device_id=row.physical_id)
     path = SERVERS.at(str(row.physical_id), f"/os-interface/{port['id']}")
-    send(row.cloud.compute, "DELETE", path)
-    for _ in range(200):
-        if not PORTS.select(row.cloud, device_id=row.physical_id):
-            return
-    raise AssertionError("the port stays")
+    send(row.cloud.service("compute"), "DELETE", path)
+    until(lambda: not PORTS.select(row.cloud, device_id=row.physical_id), "the port is gone")
 
 
 def _unpair(ground: Ground, row: Row) -> None:
@@ -538,7 +538,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
         outside = {"external_gateway_info": {"network_id": public}}
         router = ROUTERS.create(cloud, {"name": "ground", **outside})["id"]
         path = ROUTERS.at(router, "/add_router_interface")
-        send(cloud.network, "PUT", path, json={"subnet_id": subnet})
+        send(cloud.service("network"), "PUT", path, json={"subnet_id": subnet})
         yield Ground(
             local,
             net,
@@ -626,7 +626,7 @@ def test_sharing_by_policy_is_no_drift(ground: Ground) -> None:
         "object_type": "network",
         "object_id": network,
         "action": "access_as_shared",
-        "target_tenant": row.cloud.current_project_id,
+        "target_tenant": row.cloud.project_id,
     }
     RBAC_POLICIES.create(row.cloud, policy)
     assert NETWORKS.get(row.cloud, network)["shared"] is True

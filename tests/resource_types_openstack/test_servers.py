@@ -10,6 +10,7 @@ import pytest
 from tests.clouds.driving import Row, failure
 from tests.clouds.fake_cloud import FakeCloud
 
+from localcloud.guest.cloud_init import handlers
 from stoker.clouds.faults import CloudError, retry_after
 from stoker.kernel.errors import RequestError
 from stoker.kernel.values import replace
@@ -459,6 +460,8 @@ def test_tools_user_data_contains_script_and_metadata(cloud: FakeCloud, server: 
     # the names that cloud-init looks for
     defined = re.findall(r"^def (\w+)", parts["part-handler.py"].get_payload(), re.MULTILINE)
     assert defined == ["list_types", "handle_part"]
+    # The local cloud does the same without Python. It knows exactly this text.
+    assert handlers.is_known(bytes(parts["part-handler.py"].get_payload(decode=True)))
 
 
 def test_tools_in_server_get_the_api_address(cloud: FakeCloud, server: Make) -> None:
@@ -563,7 +566,7 @@ def test_server_gets_address_of_its_deployments(
 
 
 @pytest.mark.parametrize(
-    ("transport", "service"), [("ZAQAR_MESSAGE", "message"), ("POLL_TEMP_URL", "object_store")]
+    ("transport", "service"), [("ZAQAR_MESSAGE", "message"), ("POLL_TEMP_URL", "object-store")]
 )
 def test_unavailable_transport_is_refused(
     cloud: FakeCloud, server: Make, transport: str, service: str

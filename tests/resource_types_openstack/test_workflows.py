@@ -59,7 +59,7 @@ def test_signal_input_overrides_input_of_properties(
     [run] = row.read()["executions"]
     assert (run["id"], run["workflow_name"], run["state"]) == ("1", row.physical_id, "SUCCESS")
     assert run["input"] == {"a": 5, "b": 2}
-    [stored] = cloud.workflow.objects("/executions").values()
+    [stored] = cloud.service("workflow").objects("/executions").values()
     assert stored["params"] == '{"env": {"c": 3}, "notify": []}'
 
 
@@ -99,7 +99,7 @@ def test_oldest_runs_are_dropped_rest_deleted_with_workflow(cloud: FakeConnectio
         sent(row, number, {})
     assert [*row.data["executions"]] == [str(n) for n in range(2, MOST_EXECUTIONS + 2)]
     assert isinstance(row.delete(), Done)
-    assert set(cloud.workflow.objects("/executions")) == {"0", "1"}
+    assert set(cloud.service("workflow").objects("/executions")) == {"0", "1"}
     assert row.signalling.deleted
 
 
@@ -138,7 +138,7 @@ def test_workflow_output_sets_id_for_later_runs(
     assert isinstance(row.update(**{**row.given, "input": {"size": 2}}), Done)
     assert row.physical_id == "r-1"
     assert isinstance(row.delete(), Done)
-    runs = list(cloud.workflow.objects("/executions").values())
+    runs = list(cloud.service("workflow").objects("/executions").values())
     assert [run["params"] for run in runs] == [
         "{}",
         '{"env": {"heat_extresource_data": {"resource_id": "r-1", "size": 1}}}',

@@ -10,7 +10,7 @@ from tests.recovery.service import Service
 from tests.rest.scene import Scene, set_scene
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A running service with its local cloud."""
     running = Service(tmp_path_factory.mktemp("service") / "data")
@@ -19,7 +19,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     running.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def scene(service: Service) -> Scene:
     """A stack with one of everything, and people around it."""
     return set_scene(service)

@@ -33,6 +33,9 @@ class Connection:
         self._cloud = cloud
         self._lease = lease
 
+    def service(self, service_type: str) -> Any:
+        return getattr(self._cloud, service_type)
+
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._cloud, name)
         if not callable(method):

@@ -107,6 +107,17 @@ def no_descriptor() -> Exception:
     return OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
 
+class DifferenceError(SystemExit):
+    """An incremental result differs from the full one. It ends the simulation, as no error does."""
+
+
+class StrictVerification:
+    """Compares every incremental result with the full one."""
+
+    def report(self, stack_id: str, what: str, where: str) -> None:
+        raise DifferenceError(f"{what} of {stack_id} differs: {where}")
+
+
 class Plain:
     """No encryption: nothing here is secret, and time matters."""
 
@@ -449,6 +460,7 @@ class World:
             store = self._sabotage(store)
         nobody = Nobody()
         return Ports(
+            verification=StrictVerification(),
             store=store,
             types=self._types,
             workers=Workers(self),

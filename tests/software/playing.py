@@ -50,17 +50,25 @@ class Cloud:
         self.objects[path] = content
 
     def __post_init__(self) -> None:
-        self.object_store = self._service("http://swift/v1/AUTH_p", self._store)
         self.queue_users: set[str] = set()  # projects that have requested queues
-        self.message = self._service("http://zaqar/v2", self._queue)
-        self.compute = self._service("http://nova/v2.1", self._server)
-        self.identity = self._service("http://keystone/v3", lambda *_: Answer(200))
+        self.services = {
+            "object-store": self._service("http://swift/v1/AUTH_p", self._store),
+            "message": self._service("http://zaqar/v2", self._queue),
+            "compute": self._service("http://nova/v2.1", self._server),
+            "identity": self._service("http://keystone/v3", lambda *_: Answer(200)),
+        }
+
+    def service(self, service_type: str) -> Any:
+        return self.services[service_type]
+
+    def offers(self, service_type: str) -> bool:
+        return service_type in self.services
 
     def _service(self, url: str, request: Any) -> Any:
         def asked(path: str, method: str, **more: Any) -> Answer:
             return request(unquote(path), method, more)
 
-        return SimpleNamespace(get_endpoint_data=lambda: SimpleNamespace(url=url), request=asked)
+        return SimpleNamespace(get_endpoint=lambda: url, request=asked)
 
     def _server(self, path: str, method: str, more: Mapping[str, Any]) -> Answer:
         return Answer(200 if path.rpartition("/")[2] in self.servers else 404)

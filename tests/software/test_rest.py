@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from stoker.engine.execution.calls.build import with_software
 from stoker.engine.execution.session import StackRows
+from stoker.engine.model.evaluation_cache import EvaluationCache
 from stoker.engine.model.interfaces import OwnerChange, PublicChange
 from stoker.engine.model.records import Action, Resource, Stack, Status
 from stoker.engine.service.signals.received import ReceivedSignal
@@ -368,6 +369,7 @@ async def test_one_of_two_concurrent_reports_counts(library: Library) -> None:
     ports: Any = SimpleNamespace(
         store=library.store, clock=library.clock, ids=RandomIds(), region=None,
         signallers=SimpleNamespace(of=lambda stack: None),
+        evaluations=EvaluationCache(), workers=SimpleNamespace(compute=None),
         types=SimpleNamespace(find=lambda name: SoftwareDeployment()),
     )  # fmt: skip
     rows = StackRows(ports, stack, [row])

@@ -9,16 +9,28 @@ import pytest
 from tests.postgresql import PostgreSQL, server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def postgresql() -> Iterator[PostgreSQL]:
     """A server of PostgreSQL."""
     with server() as running:
         yield running
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="package", params=["sqlite", "postgresql"])
 def database_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The URL of a database of each kind."""
+    """The URL of a database of each kind, for all tests with the same key."""
+    return _new_database(request, tmp_path_factory)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def own_database_url(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> str:
+    """The URL of a database of each kind, for a test with a key of its own."""
+    return _new_database(request, tmp_path_factory)
+
+
+def _new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'stoker.db'}"
     given = os.environ.get("STOKER_TEST_POSTGRESQL")

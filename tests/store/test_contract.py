@@ -45,6 +45,7 @@ from stoker.engine.model.records import (
     StoredSignal,
 )
 from stoker.engine.model.requests import EventQuery, Page
+from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.kernel.errors import AlreadyExistsError, LimitExceededError
 from stoker.kernel.values import replace
 from stoker.schema.software import Deployment, SoftwareConfig
@@ -150,6 +151,9 @@ def resource_of(stack: Stack, name: str = "r") -> Resource:
         properties={"a": {"b": [1, None, "ü"]}},
         data={"key": "secret"},
         requires=("x",),
+        metadata={"m": 1},
+        attributes={"b": ["é"]},
+        dependencies=("y",),
         progress={"step": 1},
         hook={"at": None},
     )
@@ -211,6 +215,12 @@ async def test_written_stack_round_trips(stores: TwoProcesses) -> None:
     other = stores.other
     assert await other.stack(stack.id) == replace(stack, requested=Action.CREATE, attempts=1)
     assert await other.resources(stack.id) == [row]
+    values = {"properties": {}, "metadata": {}, "attributes": {}, "data": {}}
+    assert await other.outlines(stack.id) == [replace(row, **values)]
+    for which in ({"names": {row.name}}, {"ids": {row.id}}, {"names": {row.name}, "ids": {row.id}}):
+        assert await other.some_resources(stack.id, **which) == [row]
+        assert not await other.some_resources(str(uuid4()), **which)
+    assert not await other.some_resources(stack.id)
     assert await other.events([stack.id], EventQuery()) == [event]
     assert await other.signals(stack.id) == [signal]
     seen = replace(signal, details={"seen": True})
@@ -244,6 +254,21 @@ async def test_each_acquire_gets_its_own_fencing_token(stores: TwoProcesses) -> 
         *(store.acquire(stack.id) for _ in range(25) for store in (stores.one, stores.other))
     )
     assert sorted(each.stack.fencing_token for each in taken) == list(range(1, 51))
+
+
+async def test_new_and_revised_stacks_share_a_transaction(stores: TwoProcesses) -> None:
+    store, stack, new = stores.one, stack_in("revised"), stack_in("revised", "new")
+    await store.commit(PublicChange(stack.id, puts=(stack,)))
+    revised = replace(stack, description="revised")
+    await asyncio.gather(
+        store.commit(PublicChange(stack.id, puts=(StackRevision(revised), operation_on(stack)))),
+        store.commit(PublicChange(new.id, puts=(new, operation_on(new)))),
+    )
+    found = await store.stack(stack.id)
+    assert found is not None
+    assert (found.description, found.fencing_token) == ("revised", stack.fencing_token + 1)
+    assert await store.stack(new.id) is not None
+    assert len(await store.operations(stack.id)) == 1
 
 
 async def test_new_stack_is_acquired_with_its_record(stores: TwoProcesses) -> None:

@@ -208,6 +208,16 @@ async def test_nul_in_reason_is_replaced_on_postgresql(
     assert found.reason == "a\N{REPLACEMENT CHARACTER}b \\u0000"
 
 
+async def test_rehearsed_change_is_not_written(stores: TwoProcesses) -> None:
+    stack = stack_in("p", "rehearsed")
+    change = create(stack)
+    await stores.one.rehearse(replace(change, puts=(*change.puts, event_of(stack))))
+    assert await stores.other.stack(stack.id) is None
+    await stores.one.commit(change)
+    assert await stores.other.stack(stack.id) is not None
+    [_] = await stores.other.events([stack.id], EventQuery())
+
+
 async def test_waiting_commit_does_not_hold_event_numbers(
     on_postgresql: TwoProcesses,
 ) -> None:

@@ -17,8 +17,8 @@ from stoker.store.schema import tables
 
 
 @pytest.fixture
-def store(database_url: str, tmp_path: Path) -> Iterator[OpenStore]:
-    opened = OpenStore(database_url, tmp_path, "key")
+def store(own_database_url: str, tmp_path: Path) -> Iterator[OpenStore]:
+    opened = OpenStore(own_database_url, tmp_path, "key")
     with opened._database.begin() as connection:
         for table in reversed(tables.metadata.sorted_tables):
             if table.name not in ("marks", "alembic_version"):
@@ -207,12 +207,13 @@ async def test_search_in_many_stacks_is_fast(store: OpenStore) -> None:
     ]
     add(store, tables.resources, *rows)
     for text in ("stack-77", "nothing has this", "10.99."):
-        best = 10.0
-        for _ in range(3):
-            started = time.perf_counter()
+        spent = []
+        while len(spent) < 5 and min(spent, default=1.0) >= 0.5:
+            started = time.process_time()
             await search(store, text, hidden_tags=("hidden",))
-            best = min(best, time.perf_counter() - started)
-        assert best < 0.5, f"{text}: {best} s"  # 0.1 s on a machine with nothing else to do
+            spent.append(time.process_time() - started)
+        # 0.1 s on a machine with nothing else to do
+        assert min(spent) < 0.5, f"{text}: {spent} s of processor time"
 
 
 def operation(number: int, action: str, status: str, **more: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from stoker.store.ownership.engine_lock import EngineLock
 from stoker.store.sql.databases import REVISION, open_database
 from stoker.store.sql.foreign import UnusableDatabaseError
 from stoker.store.sql.postgresql import Lock, lock
+from stoker.store.sql.session_lock import SessionLock
 from stoker.store.sql.transactions import in_transaction
 
 
@@ -202,6 +203,19 @@ def test_who_is_refused_or_ends_leaves_no_session(other: sa.Engine, tmp_path: Pa
     third.close()
     third.lock.hold()  # as a thread does that comes too late
     until(lambda: sessions_in(other) <= 1, "all have ended")
+
+
+def test_lock_is_checked_without_a_session(database: sa.Engine, other: sa.Engine) -> None:
+    first, second = (SessionLock(each, (Lock.DUTIES,)) for each in (database, other))
+    assert second.is_free()
+    assert first.acquire()
+    assert not second.is_free()
+    before = sessions_in(other)
+    for _ in range(3):
+        assert not second.is_free()
+    assert sessions_in(other) == before
+    first.release()
+    until(second.is_free, "the lock is free again")
 
 
 # -- transactions in each other's way

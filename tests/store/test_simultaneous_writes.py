@@ -140,7 +140,7 @@ async def test_a_read_sees_the_database_at_one_moment(stores: TwoProcesses) -> N
         assert go_on.wait(PATIENCE)
         return before, connection.execute(count).scalar_one()
 
-    reading = asyncio.ensure_future(stores.one._read_of_one_moment(twice))
+    reading = asyncio.ensure_future(stores.one._read_rows_of_one_moment((), "", twice))
     assert await asyncio.to_thread(begun.wait, PATIENCE)
     await stores.other.tidy(old.id, 100)
     go_on.set()
@@ -149,10 +149,11 @@ async def test_a_read_sees_the_database_at_one_moment(stores: TwoProcesses) -> N
     assert await stores.one._read(lambda connection: connection.execute(count).scalar_one()) < after
 
 
-async def test_events_appear_in_the_order_of_their_numbers(
+async def test_events_of_tree_appear_in_order_of_numbers(
     stores: TwoProcesses, session: sa.Engine
 ) -> None:
     first, then = stack_in("p", "first"), stack_in("p", "then")
+    then = replace(then, parent_id=first.id, root_id=first.id)
     await stores.one.commit(PublicChange(first.id, puts=(first, then)))
 
     async def after(marker: str | None) -> list[str]:
@@ -169,6 +170,17 @@ async def test_events_appear_in_the_order_of_their_numbers(
     await commit
     seen += await after(seen[-1] if seen else None)
     assert seen == ["early", "late"]
+
+
+async def test_events_of_other_trees_do_not_wait(stores: TwoProcesses) -> None:
+    # Their locks have different keys.
+    first, then = (replace(stack_in("p", name), id=f"{name} tree") for name in ("one", "other"))
+    await stores.one.commit(PublicChange(first.id, puts=(first, then)))
+    async with Paused(stores, PublicChange(first.id, puts=(event_of(first, "early"),))):
+        change = PublicChange(then.id, puts=(event_of(then, "late"),))
+        await asyncio.wait_for(stores.other.commit(change), PATIENCE)
+    events = await stores.one.events([first.id, then.id], EventQuery())
+    assert {event.id for event in events} == {"early", "late"}
 
 
 def written(*stacks: Stack) -> list[OwnerChange]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from stoker.store.opening import OpenStore
 
 
-async def test_ticket_is_spent_once_among_processes(database_url: str, tmp_path: Path) -> None:
-    stores = [OpenStore(database_url, tmp_path) for _ in range(2)]
+async def test_ticket_is_spent_once_among_processes(own_database_url: str, tmp_path: Path) -> None:
+    stores = [OpenStore(own_database_url, tmp_path) for _ in range(2)]
     try:
         tries = [store.spent_tickets.spend("t1", 1000.0) for store in stores * 5]
         assert sorted(await asyncio.gather(*tries)) == [False] * 9 + [True]

@@ -104,6 +104,23 @@ async def test_turn_is_fetched_after_commit_of_its_change(
     assert shared.fetch() == stack.id
 
 
+async def test_commit_succeeds_without_its_notification(shared: Shared) -> None:
+    def end_session(connection: sa.Connection, _: object, statement: str, *__: object) -> None:
+        if "pg_notify" in statement:
+            process = connection.connection.driver_connection.info.backend_pid
+            with shared.database.begin() as other:
+                other.execute(sa.select(sa.func.pg_terminate_backend(process)))
+            ended.append(process)
+
+    ended: list[int] = []
+    stack = await shared.stack(deadline=time.time() + HOUR)
+    assert shared.fetch() == stack.id
+    sa.event.listen(shared.database, "before_cursor_execute", end_session)
+    await shared.store.commit(PublicChange(stack.id, puts=(operation_on(stack),)))
+    assert len(ended) == 1
+    assert len(await shared.store.queue(stack.id)) == 2
+
+
 async def test_news_makes_a_later_turn_due(shared: Shared) -> None:
     stack = await shared.stack(deadline=time.time() + 2 * HOUR)
     shared.schedule_later(stack, time.time() + HOUR)

@@ -1,4 +1,4 @@
 """Access to clouds: sessions, lookups of names, rate limits and errors.
 
-Only this package uses openstacksdk.
+Only this package uses keystoneauth, and openstacksdk for plugins.
 """

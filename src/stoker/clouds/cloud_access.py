@@ -119,7 +119,7 @@ class CloudAccess:
         action = {"os-getConsoleOutput": {"length": lines}}
         path = f"/servers/{quote(server_id, '')}/action"
         with _cloud_faults_as_errors():
-            answer = send(self.connection(stack).compute, "POST", path, json=action)
+            answer = send(self.connection(stack).service("compute"), "POST", path, json=action)
         return str(answer.get("output") or "")
 
 
@@ -142,12 +142,12 @@ def _values(checks: Sequence[CustomCheck]) -> Sequence[tuple[str, Any]]:
 
 
 def _extensions(cloud: Any) -> Collection[str]:
-    answer = send(cloud.network, "GET", "/extensions")
+    answer = send(cloud.service("network"), "GET", "/extensions")
     return {entry["alias"] for entry in answer.get("extensions", [])}
 
 
 def _lack(cloud: Any, service: str, extension: str, extensions: Collection[str]) -> str | None:
-    if cloud.endpoint_for(service) is None:
+    if not cloud.offers(service):
         return "Service endpoint not in service catalog."
     if extension and extension not in extensions:
         return f"Required extension {extension} in {service} service is not available."

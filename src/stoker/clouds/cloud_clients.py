@@ -31,7 +31,7 @@ class CloudClients:
 
     @property
     def load(self) -> Callable[[], None]:
-        """Import the SDK before the first call. Blocks for about half a second."""
+        """Import keystoneauth before the first call. Blocks for about 0.1 s."""
         return self._sessions.load
 
     def _observe(

@@ -1,9 +1,9 @@
 """Classifies errors of clouds.
 
-Resource types and engines must distinguish "gone" from "busy" and "broken" without importing the
-SDK, whose import is slow. So faults are recognised by their contents, not by their class. Answers
-to our own requests become :class:`CloudError`; exceptions of openstacksdk and keystoneauth are read
-in place.
+Resource types and engines must distinguish "gone" from "busy" and "broken" without importing
+keystoneauth, whose import is slow. So faults are recognised by their contents, not by their class.
+Answers to our own requests become :class:`CloudError`; exceptions of keystoneauth, and of
+openstacksdk in plugins, are read in place.
 """
 
 from __future__ import annotations

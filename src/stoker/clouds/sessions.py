@@ -1,4 +1,4 @@
-"""Connections to a cloud, one for each set of credentials, kept while they are in use."""
+"""Access to a cloud, one object for each set of credentials, kept while it is in use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoker.clouds.credentials import Credentials, Endpoints
 from stoker.kernel.clock import Clock
 from stoker.kernel.lazy import LazyModule
 
-sdk = LazyModule("stoker.clouds.sdk")
+keystone = LazyModule("stoker.clouds.keystone")
 
 _KEPT = 512
 _LIFETIME = 1800.0
@@ -22,12 +22,12 @@ Observer = Callable[[str, int, float, float | None, str], None]
 
 @dataclass(slots=True)
 class _Session:
-    connection: Any
+    cloud: Any
     until: float
 
 
 class Sessions:
-    """Hands out connections. Safe to use from many threads; every method may block.
+    """Hands out clouds. Safe to use from many threads; every method may block.
 
     ``transport`` replaces the HTTP transport (a ``requests`` adapter); tests hand in a cloud
     that lives in memory.
@@ -49,18 +49,18 @@ class Sessions:
         self._lock = Lock()
 
     def load(self) -> None:
-        """Import the SDK now, so that the first call finds it ready. Takes about 0.6 s.
+        """Import keystoneauth now, so that the first call finds it ready. Takes 0.1 s.
 
         The service must answer its first request long before it needs a cloud.
         """
         with self._lock:
             if self._maker is None:
-                self._maker = sdk.Maker(
+                self._maker = keystone.Maker(
                     self._endpoints, self._clock, self._observer, self._transport
                 )
 
     def connection(self, credentials: Credentials) -> Any:
-        """Return an ``openstack.connection.Connection`` that acts with these credentials.
+        """Return a :class:`~stoker.clouds.cloud.Cloud` that acts with these credentials.
 
         The same one until half an hour after its last use.
         """
@@ -69,13 +69,13 @@ class Sessions:
         with self._lock:
             session = self._open.get(credentials)
             if session is None or session.until <= now:
-                session = _Session(self._maker.connection(credentials), 0.0)
+                session = _Session(self._maker.cloud(credentials), 0.0)
                 self._open[credentials] = session
             session.until = now + _LIFETIME
             self._open.move_to_end(credentials)
             while len(self._open) > _KEPT:
                 self._open.popitem(last=False)
-            return session.connection
+            return session.cloud
 
     def close(self) -> None:
         """Drop all connections and close their sockets."""

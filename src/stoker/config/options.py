@@ -120,6 +120,12 @@ _LIMITS = (
         " nested in each other together: eight times this. Of the signals to the resources of a"
         " stack: the same.",
     ),
+    cfg.BoolOpt(
+        "verify_incremental",
+        default=False,
+        help="Compute each incremental evaluation and plan in full as well. If they differ, use the"
+        " full one, and log the difference.",
+    ),
     cfg.IntOpt("max_snapshots_per_stack", default=32, help="Snapshots of a stack. -1: unlimited."),
     cfg.IntOpt(
         "purge_deleted_after",

@@ -1,4 +1,4 @@
-"""Notifications between the processes of an installation, sent with each commit.
+"""Notifications between the processes of an installation, sent after each commit.
 
 Each line has the name of the sender, a kind, and ids. Unknown kinds are those of a later release.
 The database delivers all notifications in order. Those sent while a connection is lost are lost,

@@ -67,9 +67,32 @@ _WAITS = """
         AND NOT EXISTS (SELECT FROM procrastinate_jobs WHERE lock = due.lock AND status = 'doing')
     ) AS waits
 """
-_OLDER = """
-    SELECT count(*) AS number FROM procrastinate_workers
-    WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
+# All engines execute this each second. One statement serves all turns of a dead engine, and skips
+# those that another engine serves now: with a statement for each turn, the engines of a large
+# installation repeated each other's work. A turn is dropped if another one of its stack waits.
+_SWEEP = """
+    WITH dead AS (
+        SELECT jobs.id, jobs.lock FROM procrastinate_jobs AS jobs
+        LEFT JOIN procrastinate_workers AS workers ON workers.id = jobs.worker_id
+        WHERE jobs.status = 'doing' AND jobs.queue_name = 'stoker' AND (workers.id IS NULL
+            OR workers.last_heartbeat < now() - make_interval(secs => %(dead)s))
+        ORDER BY jobs.lock FOR UPDATE OF jobs SKIP LOCKED
+    ), dropped AS (
+        DELETE FROM procrastinate_jobs AS jobs USING dead WHERE jobs.id = dead.id AND EXISTS (
+            SELECT FROM procrastinate_jobs AS waiting
+            WHERE waiting.queueing_lock = dead.lock AND waiting.status = 'todo')
+        RETURNING jobs.id
+    ), waiting AS (
+        -- Due immediately by all clocks.
+        UPDATE procrastinate_jobs AS jobs
+        SET status = 'todo', attempts = attempts + 1, scheduled_at = to_timestamp(0)
+        FROM dead WHERE jobs.id = dead.id AND jobs.id NOT IN (SELECT id FROM dropped)
+        RETURNING jobs.lock
+    )
+    SELECT ARRAY(SELECT lock FROM waiting) AS stacks, (
+        SELECT count(*) FROM procrastinate_workers
+        WHERE id < %(worker_id)s AND last_heartbeat > now() - make_interval(secs => %(silent)s)
+    ) AS older
 """
 # A queue that is mostly empty fills suddenly, and plans are cached. A plan for two jobs reads and
 # sorts all jobs for each fetched one: 1,000 stacks then took 2 to 6 s longer.
@@ -142,7 +165,7 @@ class Jobs(manager.JobManager):
         self._doing.clear()
         self._spared.clear()
         self.worker_id = await super().register_worker()
-        await self.look_around()
+        await self.sweep()
         self._lease.renew(since)
         return self.worker_id
 
@@ -279,12 +302,14 @@ class Jobs(manager.JobManager):
         )
         return bool(row["waits"])
 
-    async def look_around(self) -> None:
-        """Learn how many engines are older than this one."""
+    async def sweep(self) -> None:
+        """Let the turns of dead engines wait again, and count the engines older than this one."""
         [row] = await self.connector.execute_query_all_async(
-            query=_OLDER, worker_id=self.worker_id, silent=2 * BEAT
+            query=_SWEEP, worker_id=self.worker_id, silent=2 * BEAT, dead=TAKEN_OVER_AFTER
         )
-        self._patience = min(row["number"] * PATIENCE, MOST_PATIENCE)
+        self._patience = min(row["older"] * PATIENCE, MOST_PATIENCE)
+        if row["stacks"]:
+            log.info("turns of dead engines wait again", stacks=len(row["stacks"]))
 
     async def left(self) -> Sequence[jobs.Job]:
         """Jobs that the worker counts as doing, and does not do."""
@@ -425,12 +450,9 @@ class Procrastinate:
                 log.exception("turn maintenance failed; it is retried")
 
     async def _sweep(self) -> None:
-        """Have those turns taken again whose engines are dead."""
-        await self._jobs.look_around()
-        stalled = await self._jobs.get_stalled_jobs(
-            queue="stoker", seconds_since_heartbeat=TAKEN_OVER_AFTER
-        )
-        for job in (*stalled, *await self._jobs.left()):
+        """Let turns wait again whose engines are dead, and those that this engine has lost."""
+        await self._jobs.sweep()
+        for job in await self._jobs.left():
             await self._again(job)
 
     async def _again(self, job: jobs.Job) -> None:

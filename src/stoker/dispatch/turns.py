@@ -172,7 +172,12 @@ class Turns(Dispatcher, Observer):
     async def _consume(self, stack_ids: Sequence[str]) -> Collection[str]:
         """Take away the turns of these stacks that are due; returns whose may be gone."""
         try:
+            # Other engines may have put turns back that this one does not end. A driver of this
+            # engine, which will be abandoned, must not consume them.
+            self._ports.lease.require()
             due = await self._queue.consume(stack_ids)
+        except FencedError:
+            return ()
         except StoreError:
             # The turns may be gone although the response was lost, so all of them count as due.
             due = stack_ids

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stoker.engine.model.requests import Caller
 from stoker.identity.rules import DEFAULTS
-from stoker.kernel.lazy import LazyModule
+from stoker.kernel.lazy import LazyModule, defer
 
 if TYPE_CHECKING:
     from oslo_config.cfg import ConfigOpts
@@ -94,6 +94,8 @@ def _credentials(caller: Caller) -> dict[str, Any]:
 
 
 def _make_enforcer(conf: ConfigOpts) -> Any:
+    # oslo.policy needs it for debug messages; it compiles 400 expressions when it is imported.
+    defer("oslo_utils.strutils")
     enforcer = oslo_policy.Enforcer(conf, _policy_file(conf))
     enforcer.suppress_deprecation_warnings = True
     enforcer.suppress_default_change_warnings = True

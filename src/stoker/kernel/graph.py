@@ -7,20 +7,11 @@ functions.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from graphlib import CycleError, TopologicalSorter
+from graphlib import CycleError as CycleError
+from graphlib import TopologicalSorter
 from typing import TypeVar
 
 Node = TypeVar("Node", bound=Hashable)
-
-
-def find_cycle(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node] | None:
-    """Return a cycle, or None. Each node needs the next; the first is repeated at the end."""
-    try:
-        dependencies_first(dependencies)
-    except CycleError as error:
-        cycle: list[Node] = error.args[1]
-        return list(reversed(cycle))
-    return None
 
 
 def dependencies_first(dependencies: Mapping[Node, Iterable[Node]]) -> list[Node]:

@@ -7,6 +7,7 @@ import importlib.util
 import sys
 from collections.abc import Callable
 from threading import RLock
+from types import ModuleType
 from typing import Any, Generic, TypeVar, overload
 
 Value = TypeVar("Value")
@@ -44,16 +45,23 @@ class lazy(Generic[Value]):  # noqa: N801 - used as a decorator, as property is
 
 
 def defer(name: str) -> None:
-    """Execute a library on its first use instead of on its import.
+    """Import a library on the first use of its attributes instead of by the statement.
 
-    See https://docs.python.org/3/library/importlib.html#implementing-lazy-imports.
+    A module of ``importlib.util.LazyLoader`` would be executed by the statement, which reads its
+    ``__spec__``.
     """
-    spec = importlib.util.find_spec(name)
-    if name in sys.modules or spec is None or spec.loader is None:
+    spec = None if name in sys.modules else importlib.util.find_spec(name)
+    if spec is None:
         return
-    spec.loader = importlib.util.LazyLoader(spec.loader)
-    module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    stub = ModuleType(name)
+
+    def load(attribute: str) -> Any:
+        if sys.modules.get(name) is stub:
+            del sys.modules[name]
+        return getattr(importlib.import_module(name), attribute)
+
+    vars(stub).update(__spec__=spec, __getattr__=load)
+    sys.modules[name] = stub
 
 
 class LazyModule:

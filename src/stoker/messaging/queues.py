@@ -120,7 +120,7 @@ class Queues(MessageSink):
         # Zaqar rejects requests without a client id.
         headers = {"Client-ID": post.stack.id, "X-Project-Id": post.stack.project_id}
         body = {"messages": [_in_queue(message.body) for message in post.messages]}
-        answer = cloud.message.request(path, "POST", headers=headers, json=body)
+        answer = cloud.service("message").request(path, "POST", headers=headers, json=body)
         return int(answer.status_code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 from collections.abc import Hashable, Sequence
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 
 from cachetools import LRUCache
 
+from stoker.kernel.json.tree import estimated_bytes, marshalled
 from stoker.sandbox.jobs import (
     MAX_CHARACTERS,
     MAX_DEPTH,
@@ -21,13 +23,16 @@ from stoker.sandbox.jobs import (
     read_answer,
 )
 from stoker.sandbox.processes import HelperDiedError, Pool
-from stoker.schema.helpers import ComputationError, MalformedExpressionError
+from stoker.schema.helpers import ComputationError, MalformedExpressionError, may_change
 
 MEMORY = "256 MiB"
 PATIENCE = 20.0  # seconds beyond those of computing that a job may last on a busy machine
 _LEAST = 0.00005  # seconds that every job counts: the clock is coarse on some machines
 _SHORT = 600  # characters of a job that is cached
 _REMEMBERED = 4096
+_MOST_BYTES = 8 * 1024 * 1024  # of all cached values of expressions
+_LONG = 64 * 1024  # bytes of a value that is not cached
+_KEY = 200  # bytes of a key in memory, with its entry
 _TOO_LARGE = f"has more than {MAX_VALUES} values, {MAX_CHARACTERS} characters or {MAX_DEPTH} levels"
 _TIME = frozenset({signal.SIGVTALRM, signal.SIGXCPU, signal.SIGPROF})
 
@@ -43,6 +48,7 @@ class Sandbox:
     ) -> None:
         self._pool = Pool(size or max(4, 2 * (os.cpu_count() or 1)), iterations, memory)
         self._known: LRUCache[Hashable, Any] = LRUCache(_REMEMBERED)
+        self._values: LRUCache[bytes, tuple[Any, int]] = LRUCache(_MOST_BYTES, lambda item: item[1])
         self._lock = Lock()
 
     @property
@@ -56,11 +62,21 @@ class Sandbox:
 
     def evaluate(self, expression: str, data: Any, seconds: float) -> tuple[Any, float]:
         """The value of an expression over data."""
+        key = _key_of(expression, data)
+        with self._lock:
+            known = None if key is None else self._values.get(key)
+        if known is not None:
+            return known[0], 0.0
         try:
             check_size(data)
         except JobError:
             raise ComputationError(f"its data {_TOO_LARGE}") from None
-        return self._done(seconds, "evaluate", expression, data)
+        value, spent = self._done(seconds, "evaluate", expression, data)
+        weight = estimated_bytes(value) + _KEY
+        if key is not None and weight <= _LONG:
+            with self._lock:
+                self._values[key] = value, weight
+        return value, spent
 
     def compile(self, pattern: str, seconds: float) -> tuple[None, float]:
         """Check the form of a pattern."""
@@ -105,6 +121,12 @@ class Sandbox:
         if answer.refused is not None:
             _refuse(*answer.refused, seconds, answer.seconds)
         return answer.value, max(answer.seconds, _LEAST)
+
+
+def _key_of(expression: str, data: Any) -> bytes | None:
+    """Return the key of an expression over data; None if its value is not cached."""
+    written = None if may_change(expression) else marshalled([expression, data])
+    return None if written is None else hashlib.blake2b(written, digest_size=32).digest()
 
 
 def _refuse(kind: str, message: str, allowed: float, seconds: float) -> NoReturn:

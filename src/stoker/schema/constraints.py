@@ -82,6 +82,8 @@ class AllowedValues(Struct, frozen=True):
 
     def fault(self, value: Any) -> str | None:
         """Return a fault if it, or an entry of a list, is none of the choices."""
+        if isinstance(value, str) and value in self.allowed:
+            return None
         items = value if isinstance(value, list) else [value]
         known = set(map(frozen, self.allowed)) if len(items) > 1 else ()
         for item in items:

@@ -13,6 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
+# Words in expressions that may call a function whose value changes.
+_CHANGING = re.compile(r"\b(?:now|random|localtz|call)\b")
+
+
+def may_change(expression: str) -> bool:
+    """Return whether an expression may have another value each time, with the same data."""
+    return _CHANGING.search(expression) is not None
+
 
 class ComputationError(Exception):
     """There is no result; the text says why, in words that follow "…: "."""

@@ -12,12 +12,14 @@ from typing import Any
 from msgspec import Struct
 
 
-class Unknown(Struct, frozen=True):
+class Unknown(Struct, frozen=True, gc=False):
     """Stands for a value that will come from the resources in ``sources``."""
 
     sources: frozenset[str]
 
     def __or__(self, other: Unknown) -> Unknown:
+        if other.sources <= self.sources:
+            return self
         return Unknown(self.sources | other.sources)
 
     def __str__(self) -> str:

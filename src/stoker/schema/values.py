@@ -86,21 +86,31 @@ class _Checker:
         self, raw: Mapping[str, Any], schema: Mapping[str, Property], path: Path
     ) -> dict[str, Any]:
         """A value for each declared key."""
-        for key in raw:
-            if key not in schema:
+        set_by_alias: set[str] = set()
+        for key, value in raw.items():
+            declared = schema.get(key)
+            if declared is None:
                 self._error(
                     "unknown-key" if path else "unknown-property",
                     f"Unknown Property {key}",
                     (*path, key),
                     did_you_mean(str(key), schema),
                 )
-        renamed = {name: d.renamed_to for name, d in schema.items() if d.renamed_to is not None}
-        set_by_alias = {to for name, to in renamed.items() if raw.get(name) is not None}
+            elif declared.renamed_to is not None and value is not None:
+                set_by_alias.add(declared.renamed_to)
+        renamed: dict[str, str] = {}
         values: dict[str, Any] = {}
         for name, declared in schema.items():
-            if raw.get(name) is not None:
-                values[name] = self._checked(raw[name], declared, (*path, name))
-            elif name not in set_by_alias:
+            value = raw.get(name)
+            if declared.renamed_to is not None:
+                renamed[name] = declared.renamed_to
+            if value is not None:
+                values[name] = self._checked(value, declared, (*path, name))
+            elif name in set_by_alias:
+                continue
+            elif declared.default is None and not declared.required:
+                values[name] = None
+            else:
                 values[name] = self._absent(raw, name, declared, path)
         for name, to in renamed.items():
             self._move_alias(values, raw, name, to, (*path, name))
@@ -118,21 +128,17 @@ class _Checker:
         return self.check_value(value, declared, path)
 
     def _absent(self, raw: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
-        if declared.default is not None:
-            return self._quiet_default(declared)
-        if not declared.required:
-            return None
+        """Return the value of an absent property with a default, or of a required one."""
+        default = declared.default
+        if default is not None:
+            # A text may represent a number; entries of lists and maps have declarations.
+            if type(default) in _PLAIN or declared.type is Type.STRING:
+                return default
+            return _Checker(()).check_value(default, declared, ())
         if name in raw:
             return self.check_value(_EMPTY[declared.type], declared, (*path, name))
         self._error(MISSING, f"Property {name} not assigned: it is required", path, None)
         return None
-
-    def _quiet_default(self, declared: Property) -> Any:
-        default = declared.default
-        # A text may represent a number, and entries of lists and maps have their own declarations.
-        if type(default) in _PLAIN or declared.type is Type.STRING:
-            return default
-        return _Checker(()).check_value(default, declared, ())
 
     def _move_alias(
         self, values: dict[str, Any], raw: Mapping[str, Any], name: str, to: str, path: Path

@@ -39,6 +39,7 @@ from stoker.dispatch.timers import WatchTimer
 from stoker.engine.model.interfaces import Lease, PermanentLease, Ports
 from stoker.engine.model.outgoing import Outbox
 from stoker.engine.model.records import Channel
+from stoker.engine.planning.verification import LoggedVerification
 from stoker.engine.service.service import Service, make_service
 from stoker.identity.gate import IdentityServices
 from stoker.kernel import freeing
@@ -64,7 +65,7 @@ from stoker.server.purge import RetentionJob
 from stoker.server.roles import ProcessRole
 from stoker.server.scheduling import ForeignHandler, StackScheduler, StandaloneScheduler
 from stoker.server.settings import ServerSettings, password_of, server_settings
-from stoker.server.warm_up import authenticate, warm_up
+from stoker.server.warm_up import authenticate, rehearsal, warm_up
 from stoker.store.opening import OpenStore
 from stoker.template.definition import TypeRegistry
 from stoker.template.describe.catalogue import Catalogue
@@ -192,6 +193,7 @@ class App:
             fetch_template=self._templates,
             helpers=self._sandbox,
             service_environment=environment,
+            verification=LoggedVerification() if self._settings.verify_incremental else None,
             lease=self._lease,
         )
 
@@ -243,17 +245,15 @@ class App:
         """For a process that answers only operators."""
         self.cfn = self._served(cloudformation, "heat_api_cfn")
         self.cloudwatch = self._served(cloudwatch, "heat_api_cloudwatch")
-        # Servers of earlier releases know the address of CloudFormation below that of REST.
-        below = Mount("/cfn", app=cloudformation)
         rest = self.rest_for(self._gate.authenticate)
         api = _with_console(self._settings.console, self._store, self._gate, rest)
-        self.api = self._served(api, "heat_api", below)
+        # Servers of earlier releases know the address of CloudFormation below that of REST.
+        self.api = self._served(api, "heat_api", Mount("/cfn", app=cloudformation))
 
     def _served(self, interface: ASGIApp, section: str, *others: Mount, name: str = "") -> Served:
         """``section`` has the limits; ``name`` is its name in metrics, by default the section."""
-        name = name or section
         gate = ConnectionGate(self._settings.connections[section])
-        self._report.connections[name] = lambda: gate.count
+        self._report.connections[name or section] = lambda: gate.count
         operators = self._settings.operators
         routes = operator_routes(
             Readers(operators.metrics_addresses, operators.metrics_token),
@@ -263,20 +263,20 @@ class App:
         )
         # A route for all paths would not match paths with a line break.
         application = Router([*routes, *others], redirect_slashes=False, default=interface)
-        counted = CountedRequests(application, self._counts, name)
+        counted = CountedRequests(application, self._counts, name or section)
         return Served(counted, partial(GuardedProtocol, gate))
 
-    def rest_for(self, authenticate: Authenticate) -> ASGIApp:
-        """Return the REST API, with this authentication."""
-        settings = self._settings.rest
+    def rest_for(self, authenticate: Authenticate, service: Service | None = None) -> ASGIApp:
+        """Return the REST API with this authentication, by default on this service."""
+        settings, files = self._settings.rest, self._cloud.container_files
         return build(
-            self.service,
+            service or self.service,
             self._catalogue,
             authenticate,
             self._gate.policies,
             settings,
             self._scheduler.engines,
-            Fetching(self._templates, self._cloud.container_files(settings.max_json_body_size)),
+            Fetching(self._templates, files(settings.max_json_body_size)),
             self._cloud.workers.compute,
         )
 
@@ -327,21 +327,22 @@ class App:
     async def _forget(self) -> None:
         while True:
             await asyncio.sleep(FORGET_EVERY)
-            self._scheduler.ports.evaluations.forget_unused()
+            self._scheduler.ports.forget_unused()
             await asyncio.get_running_loop().run_in_executor(None, freeing.give_back)
 
     async def _load_ahead(self) -> None:
         await asyncio.get_running_loop().run_in_executor(None, self._load)
         if self._role is not ProcessRole.ENGINE:
-            await warm_up(self.rest_for(authenticate))
+            service = rehearsal(self.ports, self._store, self._scheduler.dispatcher)
+            await warm_up(self.rest_for(authenticate, service))
 
     def _load(self) -> None:
         try:
             self._gate.load()
             self._types.names()  # reads the entry points of all installed packages
-            for interface in self._lazy:
-                _ = interface.application
             self._cloud.load()
+            for interface in self._lazy:  # last, since the first create needs the cloud
+                _ = interface.application
         except Exception:
             log.exception("loading ahead failed; it is tried again with the first request")
 

@@ -45,7 +45,7 @@ class LeaderTasks:
 
     async def _run(self) -> None:
         while True:
-            if await self._may(self._lock.acquire):
+            if await self._may(self._lock.is_free) and await self._may(self._lock.acquire):
                 for task in self._tasks:
                     task.start()
                 try:

@@ -78,6 +78,7 @@ class ServerSettings:
     environment_dir: Path
     plugin_directories: tuple[str, ...]
     property_defaults: Mapping[str, Mapping[str, str]]  # by resource type
+    verify_incremental: bool
     yaql_iterations: int
     yaql_memory_bytes: int
     deleted_stack_days: int  # until deleted stacks are purged; -1 keeps them
@@ -116,6 +117,7 @@ def server_settings(options: ConfigOpts, cloud_since: float = 0.0) -> ServerSett
         environment_dir=Path(options.environment_dir),
         plugin_directories=tuple(options.plugin_dirs),
         property_defaults=property_defaults_of(options),
+        verify_incremental=options.verify_incremental,
         yaql_iterations=options.yaql.limit_iterators,
         yaql_memory_bytes=options.yaql.memory_quota,
         deleted_stack_days=options.purge_deleted_after,

@@ -62,6 +62,10 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches, SqlOverview):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.enter(change)
 
+    async def rehearse(self, change: Change) -> None:
+        """Write a change and roll it back: the first commit then finds its statements compiled."""
+        await self._commits.rehearse(change)
+
     async def acquire(self, stack_id: str) -> AcquiredStack | None:
         """Raise the fencing token of a stack that has something to do, and return the stack."""
         return await self._commits.acquire(stack_id)
@@ -86,9 +90,8 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches, SqlOverview):
 
     async def tree(self, stack_id: str) -> TreeState:
         """Return the state of a stack and of those nested in it."""
-        return await self._read_of_one_moment(
-            lambda connection: trees.tree(connection, stack_id, locked=False)
-        )
+        batched = trees.STATES_OF, trees.STATES_BELOW
+        return await self._read_rows_of_one_moment(batched, stack_id, trees.tree)
 
     async def count_resources(self, root_id: str, besides: str) -> int:
         """The resources of the live stacks of a tree, one stack left out."""

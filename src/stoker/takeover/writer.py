@@ -25,7 +25,7 @@ from stoker.store.schema import tables
 from stoker.store.sql.compiled import Insert
 from stoker.store.sql.databases import for_writing
 from stoker.store.sql.transactions import in_transaction
-from stoker.store.write.record_writer import STATEMENTS, write_records
+from stoker.store.write.record_writer import write_events, write_records
 from stoker.takeover.errors import TakeoverError
 from stoker.takeover.records.credentials import trust_of
 from stoker.takeover.records.stacks import DRIVEN
@@ -121,7 +121,7 @@ class Writer:
         _TAKEOVERS.execute(connection, [_entry(each, now) for each in trees])
         # Write events last, as the store does. Their numbers are drawn in this order.
         if events:
-            STATEMENTS[Event].put(connection, events, self._cipher)
+            write_events(connection, events, self._cipher)
 
 
 def taken_trees(connection: sa.Connection, root_ids: Sequence[str]) -> dict[str, TakenTree]:

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
+from stoker.kernel.graph import CycleError, dependencies_first
+from stoker.kernel.lazy import lazy
 from stoker.schema.constraints import CustomCheck as CustomCheck
 from stoker.schema.properties import NameLookup as NameLookup
 from stoker.schema.resource_type import ResourceType
@@ -25,7 +27,8 @@ class TooMuchWorkError(Exception):
     """A light definition would take longer than a millisecond."""
 
 
-class Definition(Struct, frozen=True):
+# The collector of garbage need not visit definitions: their parts never refer to them.
+class Definition(Struct, frozen=True, gc=False):
     """One evaluated resource of a template."""
 
     name: str
@@ -51,6 +54,25 @@ class Definition(Struct, frozen=True):
     restricted: frozenset[str] = frozenset()
     # Data of the snapshot from which the object is to be restored.
     snapshot: Mapping[str, Any] | None = None
+
+
+class Dependencies(dict[str, frozenset[str]]):
+    """The dependencies of each name. They never change, so that their order is computed once."""
+
+    @lazy
+    def order(self) -> list[str]:
+        """The names, each after its dependencies. Raises ``graphlib.CycleError``."""
+        return dependencies_first(self)
+
+    @lazy
+    def cycle(self) -> list[str] | None:
+        """A cycle, or None. Each name needs the next; the first is repeated at the end."""
+        try:
+            _ = self.order
+        except CycleError as error:
+            cycle: list[str] = error.args[1]
+            return list(reversed(cycle))
+        return None
 
 
 class Facts(Protocol):

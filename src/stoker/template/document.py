@@ -55,8 +55,6 @@ from stoker.template.versions import (
 
 # The condition of unconditional resources. A template may contain None, which is rejected.
 NO_CONDITION = object()
-
-
 LONGEST_NAME = 255
 _NOT_IN_NAMES = frozenset("/\0")
 LOOP = "Fn::ForEach::"  # prefix of the keys of loops
@@ -64,7 +62,8 @@ LOOP = "Fn::ForEach::"  # prefix of the keys of loops
 MAX_CACHED = 1024 * 1024
 
 
-class ResourceBody(Struct, frozen=True):
+# The collector of garbage need not visit parts of a document: it has no cycles.
+class ResourceBody(Struct, frozen=True, gc=False):
     """A resource as written."""
 
     name: str
@@ -252,7 +251,7 @@ def _check_names(template: Template, diagnostics: Diagnostics) -> None:
     """Report names that do not fit into an address, or that parameters and resources share."""
     parameters = template.parameters if isinstance(template.parameters, Mapping) else {}
     for name, body in template.resources.items():
-        if _NOT_IN_NAMES.intersection(name) or not 0 < len(name) <= LONGEST_NAME:
+        if not _NOT_IN_NAMES.isdisjoint(name) or not 0 < len(name) <= LONGEST_NAME:
             message = (
                 f'"{name[:80]}" cannot name a resource: a name has 1 to {LONGEST_NAME} characters,'
                 ' none of them "/" or NUL'
@@ -280,8 +279,9 @@ def _check_texts(template: Template, diagnostics: Diagnostics) -> None:
     dialect = template.version.dialect
     found: list[tuple[Path, Any]] = [((dialect.description,), template.description)]
     for body in template.resources.values():
-        found.append(((*body.path, dialect.description), body.description))
-        found.append(((*body.path, dialect.external_id), body.external_id))
+        if body.description or body.external_id:
+            found.append(((*body.path, dialect.description), body.description))
+            found.append(((*body.path, dialect.external_id), body.external_id))
     for path, text in found:
         if isinstance(text, str) and "\0" in text:
             diagnostics.report("bad-character", f"{path[-1]} has no NUL characters", path)
@@ -434,6 +434,8 @@ def _check_dependencies(reader: _Reader, dependencies: str | list[Any], path: Pa
 
 def unknown_keys(body: Mapping[str, Any], version: Version, path: Path) -> list[Diagnostic]:
     """Return diagnostics on the keys of a resource that its version does not have."""
+    if version.resource_keys.issuperset(body):
+        return []
     return [
         Diagnostic(
             "unknown-key",

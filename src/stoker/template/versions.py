@@ -6,6 +6,7 @@ resulting sets are computed once.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -227,6 +228,8 @@ CFN_VERSION = VERSIONS[0]  # the version of AWS's own templates, in which it is 
 # Start of the errors about texts that are not templates. Clients search for it.
 NOT_VALID = "Template not in valid format"
 VERSION_KEYS = ("heat_template_version", "HeatTemplateFormatVersion", "AWSTemplateFormatVersion")
+# A key, or an escape that may be a part of one.
+_MAYBE_KEY = re.compile("|".join([*VERSION_KEYS, r"\\[xuU\r\n]"]))
 
 # Names in the API, those of HOT with their aliases.
 BY_NAME: Mapping[str, Version] = {
@@ -234,6 +237,11 @@ BY_NAME: Mapping[str, Version] = {
     for version in VERSIONS
     for name in (version.name, *version.aliases)
 }
+
+
+def may_be_template(text: str) -> bool:
+    """Return whether a text may name a template version. Without one, it is not a template."""
+    return _MAYBE_KEY.search(text) is not None
 
 
 def version_of(data: Mapping[Any, Any]) -> Version:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,7 @@ class Case:
     keep_hex: bool = False
 
 
+@cache
 def load(path: Path) -> Case:
     """The case in a file."""
     content = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)

@@ -53,6 +53,7 @@ class User:
     service: Service
     page: Page
     errors: list[str] = field(default_factory=list)
+    rules: tuple[str, ...] = ()  # of axe; all without
 
     def __post_init__(self) -> None:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -96,7 +97,10 @@ class User:
 
     def violations(self) -> list[str]:
         """Return the serious and critical findings of axe on the page."""
-        found = Axe().run(self.page).response["violations"]
+        options: dict[str, Any] = {"resultTypes": ["violations"]}
+        if self.rules:
+            options["runOnly"] = self.rules
+        found = Axe().run(self.page, options=options).response["violations"]
         return [
             f"{each['id']}: {node['target']} {node.get('failureSummary', '')[:300]}"
             for each in found

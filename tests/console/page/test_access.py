@@ -17,9 +17,13 @@ VIEWS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_has_serious_violations(new_user: NewUser, stacks: Stacks, scheme: Any) -> None:
+# The schemes differ in nothing but colors.
+@pytest.mark.parametrize(("scheme", "rules"), [("light", ()), ("dark", ("color-contrast",))])
+def test_no_page_has_serious_violations(
+    new_user: NewUser, stacks: Stacks, scheme: Any, rules: tuple[str, ...]
+) -> None:
     user = new_user(color_scheme=scheme)
+    user.rules = rules
     user.open()
     expect(user.page.get_by_role("button", name="Sign in")).to_be_visible()
     found = {"sign-in": user.violations()}
@@ -33,6 +37,7 @@ def test_no_page_has_serious_violations(new_user: NewUser, stacks: Stacks, schem
     user.page.get_by_role("button", name="admin").click()
     found["menu"] = user.violations()
     member = new_user(color_scheme=scheme)
+    member.rules = rules
     member.enter(failing)
     member.expect_status("CREATE_FAILED")
     expect(member.page.get_by_role("region", name="Likely root cause")).to_be_visible()

@@ -39,6 +39,14 @@ database = click.option(
     " says, or a file in the data directory.",
 )
 
+verify = click.option(
+    "--verify",
+    is_flag=True,
+    envvar="STOKER_VERIFY",
+    show_envvar=True,
+    help="Compute each incremental evaluation and plan in full as well, and log differences.",
+)
+
 _config_file = click.option(
     "--config-file",
     "config_files",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 
+from stoker.cli.client.certificates import LazyContext
 from stoker.cli.client.credentials import Credentials
-from stoker.cli.console.control_characters import all_visible
+from stoker.cli.console.control_characters import all_visible, is_all_visible
 from stoker.cli.console.failures import CommandError, InputError
 
 Value = TypeVar("Value")
@@ -82,12 +85,13 @@ class Client:
         # Cloud and user, if they come from the environment.
         self.foreign_cloud = str(credentials) if credentials.source else ""
         self._orchestration = orchestration
+        verify = LazyContext() if credentials.verify is True else credentials.verify
         self._http = httpx.Client(
             timeout=timeout,
-            verify=credentials.verify,
+            verify=verify,
             follow_redirects=True,
             transport=transport,
-            mounts=None if transport else _direct(credentials, orchestration),
+            mounts=None if transport else _direct(credentials, orchestration, verify),
         )
         self._token = ""
         self._project_id = ""
@@ -254,15 +258,13 @@ def _public(catalog: Any, region: str | None) -> dict[str, str]:
 
 
 def _direct(
-    credentials: Credentials, orchestration: str | None
+    credentials: Credentials, orchestration: str | None, verify: ssl.SSLContext | str | bool
 ) -> dict[str, httpx.BaseTransport | None]:
     """Return mounts that bypass proxies for this machine."""
     hosts = {_host(url) for url in (credentials.auth_url, orchestration) if url}
     local = {host for host in hosts if host in ("localhost", "::1") or host.startswith("127.")}
     return {
-        f"all://[{host}]" if ":" in host else f"all://{host}": httpx.HTTPTransport(
-            verify=credentials.verify
-        )
+        f"all://[{host}]" if ":" in host else f"all://{host}": httpx.HTTPTransport(verify=verify)
         for host in local
     }
 
@@ -279,14 +281,20 @@ def _host(url: str) -> str:
 
 
 def _json(response: httpx.Response) -> Any:
-    return all_visible(_exact_json(response))
+    found = _exact_json(response)
+    return found if is_all_visible(_text(response)) else all_visible(found)
 
 
 def _exact_json(response: httpx.Response) -> Any:
     try:
-        return response.json()
+        return json.loads(_text(response))
     except ValueError:
         raise WrongServiceError(str(response.url)) from None
+
+
+def _text(response: httpx.Response) -> str:
+    """Return the JSON text, whatever encoding the headers name: RFC 8259 permits UTF-8 only."""
+    return response.content.decode(json.detect_encoding(response.content), "surrogatepass")
 
 
 def _refusal(response: httpx.Response) -> RefusedError:

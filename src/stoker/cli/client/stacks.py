@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -208,9 +208,10 @@ def exact_output(client: Client, stack: Stack, name: str) -> Output | None:
     return _parsed(_output, answer, "output")
 
 
-def resources_of(client: Client, stack: Stack) -> list[Resource]:
-    """Return all resources of a stack and of the stacks nested in it."""
-    answer = client.get(ORCHESTRATION, f"{stack.path}/resources", {"nested_depth": DEEP})
+def resources_of(client: Client, stack: Stack, types: Sequence[str] = ()) -> list[Resource]:
+    """Return the resources of a stack and of the stacks nested in it: all, or those of types."""
+    query = {"nested_depth": DEEP, **({"type": types} if types else {})}
+    answer = client.get(ORCHESTRATION, f"{stack.path}/resources", query)
     return _parsed(_each(_resource), answer, "resources")
 
 

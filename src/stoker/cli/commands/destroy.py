@@ -56,8 +56,8 @@ def command(name: str, yes: bool, express: bool, as_json: bool, wait: bool, targ
     console, patience = console_beside(as_json=as_json), RetryPolicy()
     with closing(connect(target)) as client:
         stack = patience.ask(partial(the_stack, client, name), first=True)
-        count = len(patience.ask(partial(resources_of, client, stack)))
         if not yes:
+            count = len(patience.ask(partial(resources_of, client, stack)))
             plan = patience.ask(partial(_planned_deletes, client, stack))
             print_warnings(plan.warnings, console)
             question = f"Delete {stack.name} with its {count} resources?"

@@ -38,6 +38,7 @@ _PR_SET_PDEATHSIG = 1
 )
 @shared.config_files
 @shared.database
+@shared.verify
 @click.option("--parent", type=int, hidden=True)
 def command(
     data_dir: Path,
@@ -46,6 +47,7 @@ def command(
     port: int | None,
     config: ConfigFiles,
     database: str | None,
+    verify: bool,
     parent: int | None,
 ) -> None:
     """Drive stacks, together with all other engines of the same database (PostgreSQL).
@@ -65,7 +67,12 @@ def command(
     if not (local_cloud or config):
         config = usual_files()
     options = ServeOptions(
-        data_dir, local_cloud=local_cloud, database=database, config=config, part=ProcessRole.ENGINE
+        data_dir,
+        local_cloud=local_cloud,
+        database=database,
+        config=config,
+        part=ProcessRole.ENGINE,
+        verify=verify,
     )
     with ExitStack() as closing:
         listener = None

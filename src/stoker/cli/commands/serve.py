@@ -113,6 +113,7 @@ def port_option(option: str, variable: str, usual: int, words: str) -> Callable[
 )
 @shared.config_files
 @shared.database
+@shared.verify
 def command(
     data_dir: Path,
     host: str,
@@ -140,6 +141,7 @@ def command(
     """
     engines = numbers.pop("engines") or 0
     without_isolation = bool(numbers.pop("without_isolation"))
+    verify = bool(numbers.pop("verify"))
     options = ServeOptions(
         data_dir,
         host,
@@ -150,6 +152,7 @@ def command(
         engines=engines,
         part=ProcessRole.API if engines else ProcessRole.WHOLE,
         database=database,
+        verify=verify,
         config=config,
         **numbers,
     )

@@ -92,7 +92,10 @@ def print_failure(
 
 def _servers(client: Client, stack: Stack) -> dict[str, Resource]:
     """Return the servers of a stack, and of those nested in it, by their paths."""
-    known = by_path(stack, resources_of(client, stack))
+    # Most stacks have few servers, and the other resources only serve for paths of nested ones.
+    servers = resources_of(client, stack, types=SERVERS)
+    is_flat = all(each.stack_id == stack.id for each in servers)
+    known = by_path(stack, servers if is_flat else resources_of(client, stack))
     return {path: r for path, r in known.items() if r.type_name in SERVERS and r.physical_id}
 
 

@@ -34,7 +34,12 @@ _SETTLING_SECONDS = 2.0  # A failed stack may be visible for a moment before its
 class Display(Protocol):
     """Shows the progress of an operation."""
 
-    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+    def needs_resources(self, stack: Stack, events: Sequence[Event]) -> bool:
+        """Return whether :meth:`show` needs the resources. Those of a large stack take seconds."""
+
+    def show(
+        self, stack: Stack, resources: Sequence[Resource] | None, events: Sequence[Event]
+    ) -> None:
         """Show the present state, and the events since the last call."""
 
     def close(self) -> None:
@@ -60,8 +65,15 @@ class LiveDisplay:
         self._live = Live(console=console, refresh_per_second=8, transient=False)
         self._live.start()
 
-    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+    def needs_resources(self, stack: Stack, events: Sequence[Event]) -> bool:
+        """Return True: the tree has all of them."""
+        return True
+
+    def show(
+        self, stack: Stack, resources: Sequence[Resource] | None, events: Sequence[Event]
+    ) -> None:
         """Draw the current tree."""
+        resources = resources or ()
         if stack.status == "IN_PROGRESS":
             resources = with_planned(resources, self._planned)
         self._clocks.observe(resources)
@@ -103,14 +115,25 @@ class PlainDisplay:
         self._clocks = Clocks(now)
         self._paths: dict[str, tuple[str, ...]] = {}
 
-    def show(self, stack: Stack, resources: Sequence[Resource], events: Sequence[Event]) -> None:
+    def needs_resources(self, stack: Stack, events: Sequence[Event]) -> bool:
+        """Return whether a nested stack is new, or nothing was printed for a while."""
+        known = (stack.id, *self._paths)
+        return any(each.stack_id not in known for each in events) or self._is_silent(stack)
+
+    def _is_silent(self, stack: Stack) -> bool:
+        return self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS"
+
+    def show(
+        self, stack: Stack, resources: Sequence[Resource] | None, events: Sequence[Event]
+    ) -> None:
         """Print the events, or after a silence the awaited resources."""
-        self._clocks.observe(resources)
+        self._clocks.observe(resources or ())
+        self._clocks.observe_events(events)
         # Deleted nested stacks still have events.
-        self._paths |= paths_of(stack, resources)
-        for event in events:
-            self._print(event_line(event, stack, self._paths))
-        if self._now() - self._spoke > _SILENCE_SECONDS and stack.status == "IN_PROGRESS":
+        self._paths |= paths_of(stack, resources or ())
+        if events:
+            self._print("\n".join(event_line(each, stack, self._paths) for each in events))
+        if resources is not None and self._is_silent(stack):
             levels = by_stack(resources)
             busy = _busy(resources)
             for resource in busy[:_MOST_BUSY]:
@@ -196,7 +219,9 @@ def follow(
     try:
         while True:
             began = time.monotonic()
-            stack, resources, events = patience.ask(partial(_fetch, client, stack, after))
+            stack, resources, events = patience.ask(
+                partial(_fetch, client, stack, after, display.needs_resources)
+            )
             answered = time.monotonic()
             after = events[-1].id if events else after
             display.show(stack, resources, events)
@@ -247,11 +272,15 @@ def _is_cancellable(client: Client, stack: Stack) -> bool:
 
 
 def _fetch(
-    client: Client, stack: Stack, after: str | None
-) -> tuple[Stack, Sequence[Resource], Sequence[Event]]:
-    """Return the current stack, its resources, and its events after an event."""
+    client: Client,
+    stack: Stack,
+    after: str | None,
+    needs_resources: Callable[[Stack, Sequence[Event]], bool],
+) -> tuple[Stack, Sequence[Resource] | None, Sequence[Event]]:
+    """Return the current stack, its resources if needed, and its events after an event."""
     now = refresh(client, stack)
-    return now, _resources(client, now), events_of(client, now, after)
+    events = events_of(client, now, after)
+    return now, _resources(client, now) if needs_resources(now, events) else None, events
 
 
 def _resources(client: Client, stack: Stack) -> list[Resource]:

@@ -193,7 +193,7 @@ class DeployRequest(Struct, frozen=True):
         """Return the changes of a deployment in a stack, and in its nested stacks."""
         broken = [handle.physical_id for handle in handles_to_renew(client, stack)]
         options = {"show_nested": "true", "unhealthy": broken, "fingerprint": fingerprint}
-        options |= {"quotas": "true", "warnings": "true"}
+        options |= {"quotas": "true", "warnings": "true", "changes_only": "true"}
         query = urlencode(options, doseq=True)
         answer = self.send(client, self.method, f"{stack.path}/preview?{query}", self.update_body())
         return plan_of_update(answer, self.sent.place)

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from stoker.cli.client.stacks import Resource, Stack
+from stoker.cli.client.stacks import Event, Resource, Stack
 
 PLAIN_REASONS = ("", "state changed")  # Reasons without information.
 _SIGNS = {
@@ -35,15 +35,24 @@ class Clocks:
 
     def observe(self, resources: Iterable[Resource]) -> None:
         """Record the current states."""
-        now = self.now()
         for resource in resources:
-            began = self._began.get(resource.key)
-            if resource.status == "IN_PROGRESS":
-                if began is None or began[0] != resource.action:
-                    self._began[resource.key] = (resource.action, now)
-                self._took.pop(resource.key, None)
-            elif began is not None and resource.key not in self._took:
-                self._took[resource.key] = now - began[1]
+            self._note(resource.key, resource.action, resource.status)
+
+    def observe_events(self, events: Iterable[Event]) -> None:
+        """Record the states in events. A signal does not change the state."""
+        for event in events:
+            action, _, status = event.state.partition("_")
+            if action != "SIGNAL" and not event.is_of_stack:
+                self._note((event.stack_id, event.resource), action, status)
+
+    def _note(self, key: tuple[str, str], action: str, status: str) -> None:
+        began = self._began.get(key)
+        if status == "IN_PROGRESS":
+            if began is None or began[0] != action:
+                self._began[key] = (action, self.now())
+            self._took.pop(key, None)
+        elif began is not None and key not in self._took:
+            self._took[key] = self.now() - began[1]
 
     def seconds(self, resource: Resource) -> float | None:
         """Return how long it has taken so far; None if it was not seen in progress."""

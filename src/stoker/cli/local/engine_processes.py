@@ -34,6 +34,8 @@ class EngineProcesses:
         self._command = [*command, "--parent", str(os.getpid())]
         # Every user can see command lines, and the URL may have a password.
         named = {"STOKER_DATABASE": options.database} if options.database else {}
+        if options.verify:
+            named["STOKER_VERIFY"] = "1"
         self._environment = {**os.environ, **named}
         self._running: set[asyncio.subprocess.Process] = set()
         self._closing = False

@@ -49,6 +49,7 @@ class ServeOptions(Struct, frozen=True):
     cloud_since: float | None = None
     database: str | None = None  # URL; None for the one in configuration files
     config: ConfigFiles = NO_FILES
+    verify: bool = False  # compute incremental results in full as well, and compare them
 
 
 def url_of(host: str, port: int) -> str:

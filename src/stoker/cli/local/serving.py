@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -142,11 +142,12 @@ async def _running(
         if cloud is not None:
             await asyncio.to_thread(cloud.await_ready)
         app = await closing.enter_async_context(_started(options, cloud))
-        await closing.enter_async_context(_answering(app.cloudwatch, listeners.cloudwatch))
-        await closing.enter_async_context(_answering(app.cfn, listeners.cfn))
-        await closing.enter_async_context(
-            _answering(app.api, listeners.api, app.service.event_streams.close)
-        )
+        served = {
+            listeners.api: app.api,
+            listeners.cfn: app.cfn,
+            listeners.cloudwatch: app.cloudwatch,
+        }
+        await closing.enter_async_context(_answering(served, app.service.event_streams.close))
         await app.start()
         yield app
 
@@ -172,10 +173,29 @@ async def _started(options: ServeOptions, cloud: LocalCloud | None) -> AsyncIter
 
 @asynccontextmanager
 async def _answering(
-    served: Served, listener: socket.socket, ending: Callable[[], None] = lambda: None
+    served: Mapping[socket.socket, Served], ending: Callable[[], None] = lambda: None
 ) -> AsyncIterator[None]:
-    """Answer requests inside the block; ``ending`` ends endless answers."""
-    server = _Server(
+    """Answer requests inside the block; ``ending`` ends endless answers.
+
+    The servers stop together, as each waits for its requests in flight.
+    """
+    servers = {listener: _server(each) for listener, each in served.items()}
+    serving = asyncio.gather(*(each.serve([listener]) for listener, each in servers.items()))
+    try:
+        while not all(each.started for each in servers.values()):
+            if serving.done():
+                await serving
+            await asyncio.sleep(0.002)
+        yield
+    finally:
+        ending()
+        for server in servers.values():
+            server.should_exit = True
+        await serving
+
+
+def _server(served: Served) -> _Server:
+    return _Server(
         uvicorn.Config(
             served.asgi,
             http=served.protocol,
@@ -190,17 +210,6 @@ async def _answering(
             timeout_keep_alive=IDLE_SECONDS,
         )
     )
-    serving = asyncio.ensure_future(server.serve(sockets=[listener]))
-    try:
-        while not server.started:
-            if serving.done():
-                await serving
-            await asyncio.sleep(0.002)
-        yield
-    finally:
-        ending()
-        server.should_exit = True
-        await serving
 
 
 @asynccontextmanager
@@ -239,7 +248,7 @@ async def _serve_engine(
     async with contextlib.AsyncExitStack() as closing:
         app = await closing.enter_async_context(_started(options, None))
         if listener is not None:
-            await closing.enter_async_context(_answering(app.operators, listener))
+            await closing.enter_async_context(_answering({listener: app.operators}))
         await app.start()
         if is_supervised():
             loop.add_signal_handler(signal.SIGHUP, _reload, app, options)
@@ -276,6 +285,8 @@ def _configuration(options: ServeOptions) -> ConfigOpts:
     conf.set_override("data_dir", str(options.data_dir))
     if options.database:
         conf.set_override("connection", options.database, "database")
+    if options.verify:
+        conf.set_override("verify_incremental", True)
     if not options.local_cloud:
         return conf
     credentials = cloud_credentials(options.data_dir)

@@ -33,11 +33,8 @@ _PR_SET_PDEATHSIG = 1
 _IN_FLIGHT_SECONDS = 0.4  # The local cloud finishes the calls of a killed service within this time.
 # Modules that a service imports with its first operation. They are loaded before the second start.
 _PRELOADED = (
-    "openstack.connection", "openstack.compute.v2._proxy", "openstack.network.v2._proxy",
-    "openstack.block_storage.v3._proxy", "openstack.image.v2._proxy",
-    "openstack.identity.v3._proxy", "keystoneauth1.identity.v3", "httpx", "oslo_policy.policy",
-    "sqlalchemy.dialects.sqlite.aiosqlite", "stoker.server.aws_apis", "uvicorn.lifespan.off",
-    "anyio._backends._asyncio",
+    "stoker.clouds.keystone", "httpx", "oslo_policy.policy", "sqlalchemy.dialects.sqlite.aiosqlite",
+    "stoker.server.aws_apis", "uvicorn.lifespan.off", "anyio._backends._asyncio",
 )  # fmt: skip
 _REMOVAL_SECONDS = 10.0  # The local cloud may still be ending, and writes until then.
 

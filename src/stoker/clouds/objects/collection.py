@@ -1,7 +1,7 @@
 """REST collections of OpenStack services, with the field names of the services.
 
 Templates use the fields of objects, so resource types get them exactly as the service returns them.
-The SDK's adapters do the transport: catalog, token, discovery and microversions.
+Keystoneauth does the transport: catalog, token, discovery and microversions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MOST_PAGES = 200
 
 
 def send(
-    proxy: Any,
+    service: Any,
     method: str,
     path: str,
     *,
@@ -49,7 +49,7 @@ def send(
         arguments["headers"] = dict(headers)
     if microversion is not None:
         arguments["microversion"] = microversion
-    response = proxy.request(path, method, **arguments)
+    response = service.request(path, method, **arguments)
     if response.status_code >= _ERRORS:
         raise fault_from(response)
     if not response.content:
@@ -64,7 +64,7 @@ def send(
 class Collection(Struct, frozen=True):
     """A collection: path, names in bodies, and peculiarities of the service."""
 
-    proxy: str  # Attribute of the connection for the service.
+    service: str  # Official type of the service, such as ``block-storage``.
     path: str
     key: str  # Key of the object in bodies; empty if there is none.
     plural: str  # Key of the list in bodies.
@@ -101,7 +101,7 @@ class Collection(Struct, frozen=True):
         more["microversion"] = more.get("microversion") or self.microversion
         if self.headers:
             more["headers"] = dict(self.headers)
-        return send(getattr(cloud, self.proxy), method, path, **more)
+        return send(cloud.service(self.service), method, path, **more)
 
     def unwrapped(self, body: Mapping[str, Any]) -> Object:
         """Return the object inside a body."""

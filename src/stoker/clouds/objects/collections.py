@@ -8,32 +8,32 @@ from stoker.clouds.objects.collection import Collection
 
 # Services with JSON patches -> operation that sets a field. Clusters always have all fields, ports
 # only those with values.
-_JSON_PATCHED = {"baremetal": "add", "container_infrastructure_management": "replace"}
+_JSON_PATCHED = {"baremetal": "add", "container-infrastructure-management": "replace"}
 # Services whose updates are PATCH requests.
-_PATCHED = frozenset({*_JSON_PATCHED, "application_container", "dns", "identity", "image"})
+_PATCHED = frozenset({*_JSON_PATCHED, "application-container", "dns", "identity", "image"})
 # Services whose bodies have no key around the object.
 _BARE = frozenset((
-    "alarm", "application_container", "baremetal", "container_infrastructure_management", "dns",
-    "image", "key_manager", "message", "workflow",
+    "alarm", "application-container", "baremetal", "container-infrastructure-management", "dns",
+    "image", "key-manager", "message", "workflow",
 ))  # fmt: skip
 # Required headers. Zaqar requires a UUID as client id.
 _CLIENT = {"message": (("Client-ID", "5f0c1d1e-9a0e-4c7a-8f5e-2b3c0a6d7e91"),)}
-_BELOW = {"load_balancer": "/lbaas"}  # path prefixes
+_BELOW = {"load-balancer": "/lbaas"}  # path prefixes
 
 
 def collection(
-    proxy: str, key: str, *, path: str = "", plural: str = "", words: str = "", **more: Any
+    service: str, key: str, *, path: str = "", plural: str = "", words: str = "", **more: Any
 ) -> Collection:
     """Return a collection. Path, plural and words follow from the key unless they are given."""
     plural = plural or f"{key}s"
     return Collection(
-        proxy,
-        path or f"{_BELOW.get(proxy, '')}/{plural.replace('_', '-')}",
-        key="" if proxy in _BARE else key,
+        service,
+        path or f"{_BELOW.get(service, '')}/{plural.replace('_', '-')}",
+        key="" if service in _BARE else key,
         plural=plural,
-        patches=_JSON_PATCHED.get(proxy, ""),
-        update_method="PATCH" if proxy in _PATCHED else "PUT",
-        headers=_CLIENT.get(proxy, ()),
+        patches=_JSON_PATCHED.get(service, ""),
+        update_method="PATCH" if service in _PATCHED else "PUT",
+        headers=_CLIENT.get(service, ()),
         words=words or key.replace("_", " "),
         **more,
     )
@@ -68,16 +68,16 @@ SERVER_GROUPS = collection(
 )
 
 VOLUMES = collection(
-    "block_storage",
+    "block-storage",
     "volume",
     beside=("OS-SCH-HNT:scheduler_hints",),
     detailed="/volumes/detail",
 )
-BACKUPS = collection("block_storage", "backup", words="volume backup")
-MESSAGES = collection("block_storage", "message", microversion="3.5")
-VOLUME_TYPES = collection("block_storage", "volume_type", path="/types", filters=False)
+BACKUPS = collection("block-storage", "backup", words="volume backup")
+MESSAGES = collection("block-storage", "message", microversion="3.5")
+VOLUME_TYPES = collection("block-storage", "volume_type", path="/types", filters=False)
 QOS_SPECS = collection(
-    "block_storage",
+    "block-storage",
     "qos_specs",
     plural="qos_specs",
     words="QoS specs",

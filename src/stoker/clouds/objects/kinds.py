@@ -50,7 +50,7 @@ def _asked(
     service: str, kind: str, key: str = "", /, **more: Any
 ) -> tuple[tuple[str, str], Collection]:
     """Return a collection for lookups of ids; ``key`` is the service's name of the kind."""
-    return (service, kind), collection(service.replace("-", "_"), key or kind, **more)
+    return (service, kind), collection(service, key or kind, **more)
 
 
 KINDS: Mapping[tuple[str, str], Collection] = {

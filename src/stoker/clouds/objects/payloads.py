@@ -24,7 +24,7 @@ def payload_of(cloud: Any, secret_ref: str) -> str | None:
 def payload_in(cloud: Any, secret: Object) -> str | None:
     """Return the same for a secret in a response of the service."""
     kind = str((secret.get("content_types") or {}).get("default") or _TEXT)
-    answer = cloud.key_manager.request(
+    answer = cloud.service("key-manager").request(
         SECRETS.at(secret["secret_ref"], "/payload"), "GET", headers={"Accept": kind}
     )
     if answer.status_code == HTTPStatus.NOT_FOUND:

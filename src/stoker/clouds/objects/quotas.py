@@ -95,16 +95,16 @@ def _levels(answer: Mapping[str, Any], fields: Mapping[str, tuple[str, str]]) ->
 
 
 def _compute(cloud: Any) -> Levels:
-    return _levels(send(cloud.compute, "GET", "/limits"), _COMPUTE)
+    return _levels(send(cloud.service("compute"), "GET", "/limits"), _COMPUTE)
 
 
 def _volume(cloud: Any) -> Levels:
-    return _levels(send(cloud.block_storage, "GET", "/limits"), _VOLUME)
+    return _levels(send(cloud.service("block-storage"), "GET", "/limits"), _VOLUME)
 
 
 def _network(cloud: Any) -> Levels:
-    project = cloud.current_project_id
-    answer = send(cloud.network, "GET", f"/quotas/{project}/details.json")
+    project = cloud.project_id
+    answer = send(cloud.service("network"), "GET", f"/quotas/{project}/details.json")
     return dict(_network_levels(answer))
 
 

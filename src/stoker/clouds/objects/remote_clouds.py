@@ -55,10 +55,10 @@ def connection(cloud: Any, context: Mapping[str, Any] | None) -> Any:
         settings.get("ca_cert") or None,
         bool(settings.get("insecure")),
     )
-    at_home = place.access is None and place.region in (None, cloud.config.region_name)
+    at_home = place.access is None and place.region in (None, cloud.region)
     if at_home and place.ca_cert is None and not place.insecure:
         return cloud
-    return cloud.session.elsewhere(place, cloud.config.region_name)
+    return cloud.elsewhere(place)
 
 
 def fault_of(cloud: Any, context: Any) -> str | None:
@@ -67,17 +67,19 @@ def fault_of(cloud: Any, context: Any) -> str | None:
         return None
     try:
         found = connection(cloud, context)
-        interface, region = found.config.get_interface("orchestration"), found.config.region_name
-        if found.endpoint_for("orchestration") is not None:
+        if found.offers("orchestration"):
             return None
-        reason = f"{interface} endpoint for orchestration service in {region} region not found"
+        reason = (
+            f"{found.interface} endpoint for orchestration service in {found.region} region"
+            " not found"
+        )
     except NoSuchCloudError as fault:
         reason = str(fault)
     except Exception as fault:
         if not is_cloud_fault(fault):
             raise
         reason = describe(fault)
-    region_name = context.get("region_name") or cloud.config.region_name
+    region_name = context.get("region_name") or cloud.region
     return (
         f'Cannot establish connection to Heat endpoint at region "{region_name}" due to "{reason}"'
     )

@@ -38,7 +38,7 @@ def named_groups(cloud: Any, groups: Sequence[Any], present: Sequence[str]) -> l
 def _by_name(cloud: Any, name: str) -> str:
     found = SECURITY_GROUPS.named(cloud, name)
     if len(found) > 1:
-        mine = [group for group in found if group.get("project_id") == cloud.current_project_id]
+        mine = [group for group in found if group.get("project_id") == cloud.project_id]
         found = mine or found
     if not found:
         raise NotFoundError(f"there is no security group {name!r}")

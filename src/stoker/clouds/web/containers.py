@@ -126,15 +126,7 @@ class ContainerFiles:
 
     def _answer(self, caller: HasToken, path: str) -> Any:
         cloud = self._sessions.connection(Token(caller.token or ""))
-        where = {
-            "service_type": _SERVICE,
-            "interface": cloud.config.get_interface(_SERVICE),
-            "region_name": cloud.config.get_region_name(_SERVICE),
-        }
-        # The SDK's proxy would remember a missing service for the life of the connection.
-        answer = cloud.session.request(
-            path, "GET", endpoint_filter=where, raise_exc=False, stream=True
-        )
+        answer = cloud.service(_SERVICE).request(path, "GET", stream=True)
         if answer.status_code >= _ERRORS:
             with answer:
                 raise fault_from(answer)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from stoker.clouds.credentials import Credentials
 from stoker.clouds.sessions import Sessions
@@ -20,7 +19,6 @@ from stoker.kernel.clock import Clock
 from stoker.kernel.logs.log import Log
 
 _SERVICE = "object-store"
-_INTERFACES = ("public", None)  # None is the interface that this service uses.
 _VERSION = "v1"
 _OBJECT_PARTS = 3  # account, container, and at least one part of the object's name
 _KNOWN_FOR_SECONDS = 60.0
@@ -61,16 +59,9 @@ class TemporaryUrls:
         return stores
 
     def _endpoints(self) -> tuple[str, ...]:
-        cloud: Any = self._sessions.connection(self._credentials)
-        region = cloud.config.get_region_name(_SERVICE)
-        own = cloud.config.get_interface(_SERVICE)
-        found = (
-            cloud.session.get_endpoint(
-                service_type=_SERVICE, interface=interface or own, region_name=region
-            )
-            for interface in _INTERFACES
-        )
-        return tuple(dict.fromkeys(str(url) for url in found if url))
+        store = self._sessions.connection(self._credentials).service(_SERVICE)
+        found = (store.get_endpoint(interface="public"), store.get_endpoint())
+        return tuple(dict.fromkeys(found))
 
 
 def is_temporary(url: str, stores: Iterable[str]) -> bool:
@@ -92,7 +83,7 @@ def is_temporary(url: str, stores: Iterable[str]) -> bool:
     return False
 
 
-def _host(parts: Any) -> tuple[str, str, int]:
+def _host(parts: SplitResult) -> tuple[str, str, int]:
     scheme = parts.scheme.lower()
     return scheme, (parts.hostname or "").lower(), parts.port or _PORTS.get(scheme, 0)
 

@@ -12,7 +12,9 @@ The driver starts and ends operations; transactions and calls are in
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from stoker.engine.execution.calls.context import OperationContext
 from stoker.engine.execution.calls.create_recovery import sweep
@@ -132,33 +134,40 @@ class Execution:
         self._gathers = phase.on_failure is OnFailure.GATHER
         by_key = {node.key: node for node in phase.nodes}
         # A key without a task is an early node: others need not wait for its end.
-        finished: asyncio.Queue[tuple[str, asyncio.Task[None] | None]] = asyncio.Queue()
-        early = EarlyStarts(phase, self.waiting, lambda key: finished.put_nowait((key, None)))
-        self._context.early = early
+        finished: deque[tuple[str, asyncio.Task[None] | None]] = deque()
+        has_finished = asyncio.Event()
+
+        def finish(key: str, task: asyncio.Task[None] | None = None) -> None:
+            finished.append((key, task))
+            has_finished.set()
+
+        early = self._context.early = EarlyStarts(phase, self.waiting, finish)
         step, sorter = self._function_of(phase.step), phase.sorter()
         running = 0
         while True:
             if self._may_start(phase):
                 for key in sorter.get_ready():
-                    node = by_key[key]
-                    task = asyncio.ensure_future(self._start(phase, step, node))
+                    task = asyncio.ensure_future(self._start(phase, step, by_key[key]))
                     self._tasks.add(task)
-                    task.add_done_callback(
-                        lambda done, key=key: finished.put_nowait((key, done))  # type: ignore[misc]
-                    )
+                    task.add_done_callback(partial(finish, key))
                     running += 1
             if not running:
                 return
-            with self.waiting.resting:
-                key, ended = await finished.get()
-            if ended is None:
-                sorter.done(key)
-                continue
-            running -= 1
-            self._tasks.discard(ended)
-            succeeded = await self._succeeded(by_key[key], ended)
-            if not early.end(key, succeeded=succeeded) and succeeded:
-                sorter.done(key)
+            if not finished:
+                has_finished.clear()
+                with self.waiting.resting:
+                    await has_finished.wait()
+            # Nodes that end in one turn of the loop, as those of one commit, are handled together.
+            while finished:
+                key, ended = finished.popleft()
+                if ended is None:
+                    sorter.done(key)
+                    continue
+                running -= 1
+                self._tasks.discard(ended)
+                succeeded = await self._succeeded(by_key[key], ended)
+                if not early.end(key, succeeded=succeeded) and succeeded:
+                    sorter.done(key)
 
     def _function_of(self, step: Step) -> tuple[Act, NeedsEnd]:
         """Return the functions that carry out a node, and that decide when it may start."""

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from stoker.engine.model.interfaces import ENDS_TURN, Ports, StoreError
+from stoker.engine.model.interfaces import ENDS_TURN, Ports, SettledRows, StoreError, Unchanged
 from stoker.engine.model.outgoing import Resizing, resizing_notification
 from stoker.engine.model.records import (
     CREATION_SIGNAL,
@@ -28,8 +28,9 @@ from stoker.engine.model.records import (
     Stack,
     Status,
     StoredSignal,
+    TreeState,
 )
-from stoker.engine.model.secrets import masked_event
+from stoker.engine.model.secrets import masked_event, masked_reason
 from stoker.engine.model.stack_records.exports import Export, Exports
 from stoker.engine.model.storage.changes import AnyRecord, Key, OwnerChange
 from stoker.engine.model.storage.software import SoftwareChange, software_records
@@ -84,6 +85,7 @@ class StackRows:
         self.creation_signals: Mapping[str, Mapping[str, bool]] = {}
         self._stored_signals: Mapping[str, StoredSignal] = {}
         self.hook_releases: Sequence[StoredSignal] = ()  # signals that clear hooks
+        self.settled: SettledRows | None = None  # the rows that the last driver left, if these are
         self._input: Input | None = None
         self._set_back: dict[str, float] = {}
         self._shared: tuple[Stack, StackFacts, SignalCredentials] | None = None
@@ -221,6 +223,16 @@ class StackRows:
         return row.attributes.get(REFERENCE, row.physical_id)
 
 
+async def stack_rows_at(ports: Ports, stack: Stack, tree: TreeState | None) -> StackRows:
+    """Return the rows of a stack in the state of a tree, or else in that of the stack."""
+    state = (stack.fencing_token,) if tree is None else tree.state_of(stack.id)
+    settled = None if state is None else ports.rows.at(stack.id, state[0])
+    rows = settled.rows if settled else await ports.store.resources(stack.id)
+    found = StackRows(ports, stack, rows)
+    found.settled = settled
+    return found
+
+
 class Session(StackRows):
     """A stack that this engine owns."""
 
@@ -240,6 +252,7 @@ class Session(StackRows):
         self._intents: dict[str, Event] = {}  # events of started actions, not committed yet, by row
         self._announced: list[Message] = []  # notifications for the next commit
         self.transitions = Transitions(ports.clock, ports.ids)
+        self.unchanged: Unchanged | None = None  # resources that the last plan did not change
         # Id of the operation that started here: no other engine has carried out a part of it.
         self.started_operation_id: str | None = None
         self.client_token: str | None = None  # of the operation; all its events have it
@@ -252,6 +265,7 @@ class Session(StackRows):
     def driving(cls, ports: Ports, stack: Stack, rows: Iterable[Resource]) -> Session:
         """Create the session of a driver, and charge its computations to the stack's project."""
         project.set(stack.project_id)
+        ports.evaluations.masks.drive(stack.id)
         return cls(ports, stack, rows)
 
     def _masked(
@@ -262,12 +276,12 @@ class Session(StackRows):
         operations: Sequence[Operation],
     ) -> tuple[Stack | None, list[Resource], list[Event], list[Operation]]:
         """Return the records with values of hidden parameters masked in all texts."""
-        text = self.masking.text
+        masking = self.masking
         return (
-            None if stack is None else replace(stack, reason=text(stack.reason)),
-            [replace(row, reason=text(row.reason)) for row in resources],
-            [masked_event(event, self.masking) for event in events],
-            [replace(operation, reason=text(operation.reason)) for operation in operations],
+            None if stack is None else masked_reason(stack, masking),
+            [masked_reason(row, masking) for row in resources],
+            [masked_event(event, masking) for event in events],
+            [masked_reason(operation, masking) for operation in operations],
         )
 
     def new_row(self, name: str, type_name: str = "", **columns: Any) -> Resource:
@@ -331,12 +345,13 @@ class Session(StackRows):
         Raises :class:`FencedError`, and :class:`stoker.engine.model.interfaces.StoreError` for any
         other failure. After that the stored state is unknown, and the turn of the driver ends.
         """
-        if stack is None:
-            stack = next(filter(None, map(self._with_user_project, resources)), None)
+        for row in resources:
+            if stack is None and "user_id" in row.data:
+                stack = self._with_user_project(row)
         if self._intents:
-            ids = (*(row.id for row in resources), *dropped)
-            intents = [self._intents.pop(row_id) for row_id in ids if row_id in self._intents]
-            events = [*intents, *events]
+            intents = [self._intents.pop(row.id, None) for row in resources]
+            intents += [self._intents.pop(row_id, None) for row_id in dropped]
+            events = [*filter(None, intents), *events]
         if self.client_token is not None:
             events = [replace(event, client_token=self.client_token) for event in events]
         if self.masking:
@@ -356,6 +371,7 @@ class Session(StackRows):
         self._exports = None
         if stack is not None:
             self.stack = stack
+            self.ports.evaluations.masks.note(stack)
         for row in resources:
             self.rows[row.id] = row
             if row.replaced_by is None:
@@ -387,11 +403,11 @@ class Session(StackRows):
         await self.record(*software_records(change))
 
     def _with_user_project(self, row: Resource) -> Stack | None:
-        """Return the stack with the project of its stack users if this row added the first one.
+        """Return the stack with the project of its stack users if this user is the first one.
 
         It is committed with the row, since the resource may wait for a signal of that user.
         """
-        project = row.data.get("project_id") if "user_id" in row.data else None
+        project = row.data.get("project_id")
         if project is None or project == self.stack.user_project_id:
             return None
         return replace(self.stack, user_project_id=project)

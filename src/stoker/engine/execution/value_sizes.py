@@ -12,7 +12,7 @@ of milliseconds, so each one ends its turn, and the other counts wait.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stoker.engine.execution.session import Session
@@ -26,7 +26,6 @@ from stoker.schema.resource_type import Done, Failed, Outcome, Wait
 STACKS = 8  # limit of a tree of stacks, as a multiple of the limit of one stack
 UNCHECKED = 16  # a session asks the database after each such fraction of the limit
 _LARGE_BYTES = 1_000_000  # counting more ends the turn of the event loop
-_NOTHING: Mapping[str, Any] = {}
 
 
 class ValueSizes:
@@ -37,7 +36,7 @@ class ValueSizes:
         self._is_new = not session.rows
         self._had: dict[str, int] = {}  # bytes by row, before the session changed it
         # Last counted values of each row, with their bytes.
-        self._parts: dict[str, list[tuple[Mapping[str, Any], int]]] = {}
+        self._parts: dict[str, Sequence[tuple[Mapping[str, Any], int]]] = {}
         self._added: dict[str, int] = {}  # added bytes by row
         self._total = 0  # sum of the added bytes
         self._before: int | None = None  # bytes of the stack when the database was asked
@@ -133,15 +132,18 @@ class ValueSizes:
         A row is counted several times during its creation, mostly with the same value objects. So
         values are counted again only if they are other objects.
         """
-        before = self._parts.get(row.id)
-        if before is None:
-            before = self._parts[row.id] = [(_NOTHING, 0)] * 3
-        size = 0
-        for index, values in enumerate((row.properties, row.attributes, row.metadata)):
-            if before[index][0] is not values:
-                before[index] = values, estimated_bytes(dict(values)) if values else 0
-                self._was_large |= before[index][1] > _LARGE_BYTES
-            size += before[index][1]
+        before = self._parts.get(row.id, ())
+        size, parts = 0, []
+        for values in filter(None, (row.properties, row.attributes, row.metadata)):
+            for part in before:
+                if part[0] is values:
+                    break
+            else:
+                part = values, estimated_bytes(values if type(values) is dict else dict(values))
+                self._was_large |= part[1] > _LARGE_BYTES
+            parts.append(part)
+            size += part[1]
+        self._parts[row.id] = parts
         return size
 
 

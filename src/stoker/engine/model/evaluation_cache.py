@@ -4,26 +4,35 @@ Accepted requests leave their evaluation here for the driver, the views and the 
 cache only saves time: a missing evaluation is computed again.
 
 Invariant: at most 192 MiB by estimate, in which shared parts count once; at most the two newest
-evaluations of a stack, which are its present and its desired state.
+evaluations of a stack, which are its present and its desired state, and that of its last preview.
 Tested by tests/operations/test_evaluation_cache.py.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Any
 from weakref import WeakValueDictionary
 
+from stoker.engine.model.mask_cache import MaskCache
+from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.settled_stacks import SettledStacks
-from stoker.kernel.json.tree import weigh
+from stoker.kernel.json.content import Content
+from stoker.kernel.json.tree import marshalled, weigh
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
 MAX_BYTES = 192 * 1024 * 1024
 _MAX_PER_STACK = 2  # the present state and the desired one
+_PREVIEW_OF = "preview of "  # prefix of keys that are no ids of inputs
 _RESOURCE_BYTES = 4096
 _VALUE_BYTES = 100
 _MAX_COUNTED_VALUES = 100_000  # an estimate ends here, after a few milliseconds
+_FEW = 100  # entries of a section that are written in one step
+# The text of a template or the digest of its data, and the name of its file.
+DocumentKey = tuple[str | bytes, str | None]
 
 
 class _Shared:
@@ -42,8 +51,10 @@ class EvaluationCache:
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self.settled = SettledStacks()
+        self.masks = MaskCache()
         self._bytes = 0
         self._alike: WeakValueDictionary[int, Evaluation] = WeakValueDictionary()
+        self._of_documents: WeakValueDictionary[DocumentKey, Evaluation] = WeakValueDictionary()
         # By input, with its own bytes; the least recently used first.
         self._entries: OrderedDict[str, tuple[Evaluation, int]] = OrderedDict()
         self._shared: dict[int, _Shared] = {}
@@ -72,10 +83,22 @@ class EvaluationCache:
         inputs.append(input_id)
         for older in inputs[:-_MAX_PER_STACK]:
             self._drop(older)
+        self._shrink()
+        return evaluation
+
+    def keep_previewed(self, evaluation: Evaluation) -> None:
+        """Cache the evaluation of the last preview of a stack: many requests follow one."""
+        key = _PREVIEW_OF + evaluation.inputs.identity.stack_id
+        if key in self._entries:
+            self._drop(key)
+        self._used.add(key)
+        self._add(key, evaluation)
+        self._shrink()
+
+    def _shrink(self) -> None:
         # An evaluation larger than the whole cache is its only entry.
         while self._bytes > self._max_bytes and len(self._entries) > 1:
             self._drop(next(iter(self._entries)))
-        return evaluation
 
     def forget_unused(self) -> None:
         """Drop evaluations that were not used since the last call, as those of deleted stacks."""
@@ -86,6 +109,31 @@ class EvaluationCache:
     def alike(self, template: Template) -> Evaluation | None:
         """Return an evaluation of the same parsed template, if there is one."""
         return self._alike.get(id(template))
+
+    @staticmethod
+    def document_key(request: StackRequest) -> DocumentKey | None:
+        """Return a key that only requests with the same template have; None for unusual ones."""
+        template, digest = request.template, sha256()
+        if request.version_optional or template is None:
+            return None
+        if isinstance(template, str):
+            return template, request.template_file
+        for part in _parts_of(template):
+            written = marshalled(part)
+            if written is None:
+                return None
+            digest.update(written)
+        return digest.digest(), request.template_file
+
+    def of_document(self, key: DocumentKey | None) -> Evaluation | None:
+        """Return an evaluation of the same document. Safe to call from threads."""
+        return None if key is None else self._of_documents.get(key)
+
+    def note_document(self, key: DocumentKey | None, evaluation: Evaluation) -> None:
+        """Note an evaluation that is complete, unless its document has one. Safe as well."""
+        # Loops are written out in the template of an evaluation.
+        if key is not None and not evaluation.template.transforms:
+            self._of_documents.setdefault(key, evaluation)
 
     def forget_older(self, stack_id: str, input_id: str | None) -> None:
         """Drop the evaluations of a stack that are older than that of an input; all for None."""
@@ -114,10 +162,22 @@ class EvaluationCache:
             if not shared.users:
                 self._bytes -= self._shared.pop(id(part)).size
         stack_id = evaluation.inputs.identity.stack_id
-        inputs = self._of_stack[stack_id]
+        inputs = self._of_stack.get(stack_id)
+        if inputs is None or input_id not in inputs:
+            return  # of a preview
         inputs.remove(input_id)
         if not inputs:
             del self._of_stack[stack_id]
+
+
+def _parts_of(template: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a document, large sections by entry: no other thread can run meanwhile."""
+    for name, section in template.items():
+        if type(section) is dict and len(section) > _FEW:
+            yield name, len(section)
+            yield from section.items()
+        else:
+            yield name, section
 
 
 def _own_bytes(evaluation: Evaluation) -> int:
@@ -143,5 +203,10 @@ def _parts(evaluation: Evaluation) -> tuple[Any, ...]:
 
 def _bytes_of(part: Any) -> int:
     """Estimate the bytes of a part within a few milliseconds."""
-    values, _, octets = weigh(part, _MAX_COUNTED_VALUES, MAX_BYTES)
+    if isinstance(part, Content) and part.weight is not None:
+        values, octets = part.weight
+    else:
+        values, _, octets = weigh(part, _MAX_COUNTED_VALUES, MAX_BYTES)
+        if isinstance(part, Content):
+            part.weight = values, octets
     return values * _VALUE_BYTES + octets

@@ -25,6 +25,9 @@ from stoker.engine.model.limits import Limits
 from stoker.engine.model.orphaned_calls import OrphanedCalls
 from stoker.engine.model.records import Action, Operation, Request, Stack
 from stoker.engine.model.requests import Caller
+from stoker.engine.model.row_cache import RowCache
+from stoker.engine.model.row_cache import SettledRows as SettledRows
+from stoker.engine.model.row_cache import Unchanged as Unchanged
 from stoker.engine.model.storage.changes import Change as Change
 from stoker.engine.model.storage.changes import Guard as Guard
 from stoker.engine.model.storage.changes import Key as Key
@@ -103,6 +106,16 @@ class NoPolicy:
         return True
 
 
+class Verification(Protocol):
+    """Receives differences between incremental and full results, which are faults of the service.
+
+    Where there is one, each incremental result is computed in full as well, and the full one wins.
+    """
+
+    def report(self, stack_id: str, what: str, where: str) -> None:
+        """Report that a result of a stack differs; ``where`` names the first difference."""
+
+
 class Ports(Struct, frozen=True):
     """Everything outside of the engine that it works with."""
 
@@ -122,8 +135,15 @@ class Ports(Struct, frozen=True):
     service_environment: Environment = EMPTY  # from the service's environment directory
     helpers: Helpers = NO_HELPERS  # processes that compute expressions and patterns of users
     evaluations: EvaluationCache = field(default_factory=EvaluationCache)
+    rows: RowCache = field(default_factory=RowCache)
+    verification: Verification | None = None  # of incremental results, if that is wanted
     lease: Lease = field(default_factory=PermanentLease)
     orphaned_calls: OrphanedCalls = field(default_factory=OrphanedCalls)
+
+    def forget_unused(self) -> None:
+        """Drop cached evaluations and rows that were not used since the last call."""
+        self.evaluations.forget_unused()
+        self.rows.forget_unused()
 
     def time_limit(self, stack: Stack) -> float:
         """Return the seconds that an operation on the stack may take."""

@@ -255,6 +255,10 @@ class Definitions(Protocol):
     def imports(self) -> Mapping[str, str]:
         """Return the ids of objects to import, by name, as the template declares them."""
 
+    @property
+    def has_hooks(self) -> bool:
+        """Return whether some resource may have hooks."""
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
 
@@ -268,6 +272,7 @@ class NoDefinitions:
     attributes_used: Mapping[str, frozenset[str]] = {}
     moves: Mapping[str, str] = {}
     imports: Mapping[str, str] = {}
+    has_hooks = False
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """Raise KeyError."""

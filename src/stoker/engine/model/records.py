@@ -145,8 +145,7 @@ class Stack(PublicRecord, frozen=True):
     description: str = ""
     user_id: str = ""
     user_name: str = ""
-    # For deferred work; stored encrypted.
-    credentials: Mapping[str, Any] = field(default_factory=dict)
+    credentials: Mapping[str, Any] = field(default_factory=dict)  # for deferred work; encrypted
     user_project_id: str | None = None
     timeout_mins: int | None = None
     disable_rollback: bool = True
@@ -304,6 +303,7 @@ class Queued(Struct, frozen=True):
     status: OperationStatus
     number: int
     parent_operation: str | None = None
+    back_to: str | None = None
 
 
 class AcquiredStack(Struct, frozen=True):

@@ -37,8 +37,9 @@ class Caller:
 class StackRequest(Struct, frozen=True):
     """The content of a create, update, preview or validate request.
 
-    ``template`` is text, or an object that a client has parsed already. With ``existing``, an
-    update without a template keeps that of the stack.
+    ``template`` is text, or an object that a client has parsed already. It must not be changed
+    afterwards, as the next update compares it with its own. With ``existing``, an update without a
+    template keeps that of the stack.
     """
 
     name: str | None = None

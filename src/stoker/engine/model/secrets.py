@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
-from stoker.engine.model.records import Event, Resource
+from stoker.engine.model.records import Event, Input, Operation, Resource, Stack
 from stoker.engine.model.views import ResourceView
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics
+from stoker.kernel.json.text import dumps
 from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation, in_tree
 
+Reasoned = TypeVar("Reasoned", Stack, Resource, Event, Operation)
+
+_HIDDEN_KEYS = ("hidden", "NoEcho")
+_ESCAPES = re.compile(r"\\[xuU\r\n]")  # those that may be a part of a key
+
+
+def may_have_secrets(stack_input: Input) -> bool:
+    """Return whether a template in an input may declare hidden parameters."""
+    return may_have_own_secrets(stack_input) or any(map(_may_hide, stack_input.files.values()))
+
+
+def may_have_own_secrets(stack_input: Input) -> bool:
+    """Return whether the template of the stack itself may declare hidden parameters."""
+    text = stack_input.text
+    return _may_hide(dumps(stack_input.template) if text is None else text)
+
+
+def _may_hide(text: str) -> bool:
+    # A pattern for all of it would take ten times as long. Trees with large files have many inputs.
+    is_escaped = "\\" in text and _ESCAPES.search(text) is not None
+    return is_escaped or any(key in text for key in _HIDDEN_KEYS)
+
 
 def masking_of(*evaluations: Evaluation) -> Masking:
     """Return a mask over the values of all hidden parameters, including nested stacks."""
     return Masking(value for evaluation in evaluations for value in hidden_values(evaluation))
+
+
+def own_masking_of(evaluation: Evaluation) -> Masking:
+    """Return a mask over the values of hidden parameters, without those of nested stacks."""
+    return Masking(_own_hidden_values(evaluation))
 
 
 def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
@@ -30,9 +59,13 @@ def generated_secrets(row: Resource, type_: ResourceType) -> list[Any]:
 def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
     """Yield the values of all hidden parameters, including nested stacks."""
     for each in in_tree(evaluation):
-        for name, parameter in each.resolved.declarations.items():
-            if parameter.hidden and name in each.parameters:
-                yield each.parameters[name]
+        yield from _own_hidden_values(each)
+
+
+def _own_hidden_values(evaluation: Evaluation) -> Iterator[Any]:
+    for name, parameter in evaluation.resolved.declarations.items():
+        if parameter.hidden and name in evaluation.parameters:
+            yield evaluation.parameters[name]
 
 
 def findings_of(evaluation: Evaluation) -> Diagnostics:
@@ -58,6 +91,11 @@ def masked_properties(view: ResourceView, masking: Masking) -> ResourceView:
 
 def masked_event(event: Event, masking: Masking) -> Event:
     """Return an event with the values masked, in its reason and its properties."""
-    return replace(
-        event, reason=masking.text(event.reason), properties=masking.data(event.properties)
-    )
+    found = masked_reason(event, masking)
+    return replace(found, properties=masking.data(found.properties)) if found.properties else found
+
+
+def masked_reason(record: Reasoned, masking: Masking) -> Reasoned:
+    """Return a record with the values masked in its reason; the same one if it has none."""
+    reason = masking.text(record.reason)
+    return record if reason == record.reason else replace(record, reason=reason)

@@ -9,6 +9,7 @@ Sessions have one; only drivers use it. Tested by tests/operations/test_transiti
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from stoker.engine.model.records import Action, Event, Resource, Stack, Status
@@ -43,6 +44,7 @@ class TransitionError(Exception):
     """A change of status that is not in the table: a bug."""
 
 
+@cache
 def _check(old: tuple[Action, Status], new: tuple[Action, Status]) -> None:
     step = (old[1], new[1])
     same_action = old[0] == new[0]

@@ -55,6 +55,7 @@ class CancelOperation(PlannedOperation):
 
     async def prepare(self) -> None:
         """Plan the rest of the started actions, towards the input in force."""
+        await super().prepare()
         session = self._session
         if not any(_is_in_progress(row) for row in session.rows.values()):
             return

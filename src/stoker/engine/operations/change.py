@@ -113,13 +113,17 @@ class StackChange(PlannedOperation):
             )
         if not is_planned:
             planner = self._planner()
-            self._planned = await self._session.ports.workers.compute(
-                lambda: planner.plan(self._desired)
-            )
+            await self._session.ports.workers.compute(lambda: self._decide(planner))
+            assert self._planned is not None
             if self.operation.is_bound:
                 moved = [row for row in before if row.name in moves]
                 await self._require_allowed(self._planned, moved)
             await self._require_accepted(planner)
+
+    def _decide(self, planner: Planner) -> None:
+        decisions = planner.decide(self._desired)
+        self._planned = planner.plan_by(decisions, self._desired)
+        self._session.unchanged = planner.unchanged_by(decisions, self._desired)
 
     async def run(self) -> None:
         """Start, execute, end. The plan is stored before its first action."""
@@ -181,12 +185,15 @@ class StackChange(PlannedOperation):
 
     def _planner(self) -> Planner:
         session, request = self._session, self.operation.request
+        settled = session.settled
         return Planner(
             tuple(session.rows.values()),
             session.reference_of,
             call_about(session),
             self._observed,
             request.batches if isinstance(request, ChangeRequest) else Batches(),
+            None if settled is None else settled.unchanged,
+            verification=session.ports.verification,
         )
 
 

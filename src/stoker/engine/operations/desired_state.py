@@ -21,6 +21,7 @@ from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.permissions import owner_of, require_types
 from stoker.engine.planning.restoring import Restored
 from stoker.engine.planning.sizes import require_resources
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.kernel.diagnostics import DiagnosticError, first_of
 from stoker.kernel.errors import ValidationError
 from stoker.template.evaluate.evaluation import Evaluation
@@ -29,11 +30,8 @@ from stoker.template.evaluate.evaluation import Evaluation
 async def desired_state_of(session: Session, operation: Operation) -> Definitions:
     """Return the definitions to apply. Raises DiagnosticError or RequestError for invalid input."""
     ports, stack = session.ports, session.stack
-    before = ports.evaluations.get(stack.input_id)
-    known = [] if before is None else [before]
-    if known and before is not ports.evaluations.get(operation.input_id or ""):
-        # Mask the secrets of the present input, too. The error of a refused update may show them.
-        session.masking = await ports.workers.compute(lambda: masking_of(*known))
+    # Rows have values of earlier inputs, and the error of a refused update may show them.
+    session.masking |= await masking_at(ports, stack, operation.input_id)
     if operation.action is Action.DELETE:
         return NoDefinitions()
     _require_readable(session)
@@ -48,7 +46,7 @@ async def desired_state_of(session: Session, operation: Operation) -> Definition
         )  # Compute this on the thread. It takes long for large templates.
         if starts_nested:
             require_types(ports.policy, owner_of(stack), desired)
-        session.masking = masking_of(desired, *(each for each in known if each is not desired))
+        session.masking |= masking_of(desired)
 
     desired = await evaluation_at(ports, stack, operation.input_id, input_, check)
     if starts_nested and operation.action is Action.CREATE:

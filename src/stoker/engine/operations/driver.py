@@ -52,6 +52,7 @@ from stoker.engine.operations.crash_loop import (
 )
 from stoker.engine.operations.kinds import KINDS
 from stoker.engine.operations.running import RunningOperation
+from stoker.engine.operations.settled_rows import leave_rows, settled_rows
 from stoker.engine.operations.time_limits import TimeLimits
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError, ValidationError, fault_reason, machine_errors
@@ -131,8 +132,11 @@ class Driver:
 
     async def run(self) -> None:
         """Drive until every operation has ended. Raises the errors in :data:`ENDS_TURN`."""
-        with machine_errors():
-            await self._run()
+        try:
+            with machine_errors():
+                await self._run()
+        finally:
+            self._ports.evaluations.masks.release(self._stack_id)
 
     async def _run(self) -> None:
         acquired = self._recorded or await self._ports.store.acquire(self._stack_id)
@@ -165,7 +169,7 @@ class Driver:
         while operation is not None:
             await self._drive(session, operation)
             if self._is_released or self.resume_at is not None:
-                await self._record_release(session)
+                await _record_release(self._ports, session)
                 return
             if operation.action is not Action.CREATE or session.signals:
                 # Skip this after a plain create. Only signals make more events than are kept.
@@ -173,22 +177,15 @@ class Driver:
             # Save a read: after a success, any other open operation was notified or seen before.
             last = operation.action is not Action.SIGNAL and session.stack.status is Status.COMPLETE
             operation = None if last and not self._is_dirty else await self._next(session)
-
-    async def _record_release(self, session: Session) -> None:
-        """Record that no request is in flight, unless one may be.
-
-        With that record the next engine starts immediately. Without it, it waits until requests of
-        this one can no longer take effect, as after a crash.
-        """
-        if _may_be_sent(session):
-            await spare(self._ports, session.stack)
-        else:
-            await self._ports.store.release(session.stack)
+        await leave_rows(session)
 
     async def _open(self, stack: Stack, rows: Sequence[Resource] | None = None) -> Session:
+        settled = None
         if rows is None:
-            rows = await self._ports.store.resources(self._stack_id)
+            settled = await settled_rows(self._ports, stack)
+            rows = settled.rows if settled else await self._ports.store.resources(self._stack_id)
         session = Session.driving(self._ports, stack, rows)
+        session.settled = settled
         session.wake = self._dispatcher.wake
         return session
 
@@ -340,6 +337,18 @@ async def _either(run: asyncio.Future[Any], notified: asyncio.Event, seconds: fl
         )
     finally:
         notification.cancel()
+
+
+async def _record_release(ports: Ports, session: Session) -> None:
+    """Record that no request is in flight, unless one may be.
+
+    With that record the next engine starts immediately. Without it, it waits until requests of
+    this one can no longer take effect, as after a crash.
+    """
+    if _may_be_sent(session):
+        await spare(ports, session.stack)
+    else:
+        await ports.store.release(session.stack)
 
 
 def _may_be_sent(session: Session) -> bool:

@@ -15,6 +15,7 @@ from stoker.engine.execution.session import Session
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.plans import UNOBSERVED, Definitions, Observed
 from stoker.engine.model.records import Action, Event, Operation, OperationStatus, Resource, Status
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.kernel.values import replace
 
 
@@ -26,11 +27,13 @@ class RunningOperation(ABC):
         self.waiting = Waiting()
         self._session = session
 
-    async def prepare(self) -> None:  # noqa: B027 - some kinds need no facts
+    async def prepare(self) -> None:
         """Collect the facts for ``run``; aborted when the operation's time is up.
 
         Raises DiagnosticError and RequestError, which end the operation as failed.
         """
+        session = self._session
+        session.masking |= await masking_at(session.ports, session.stack)
 
     @abstractmethod
     async def run(self) -> None:

@@ -18,10 +18,10 @@ from stoker.engine.execution.steps.visit import is_beyond
 from stoker.engine.model.kinds import WalkRequest
 from stoker.engine.model.plans import NoDefinitions
 from stoker.engine.model.records import Action, OperationStatus, Status, is_nested
-from stoker.engine.model.secrets import masking_of
 from stoker.engine.operations.completion import begin, fail, succeed
 from stoker.engine.operations.running import PlannedOperation
 from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.engine.planning.walks import plan_of_walk
 from stoker.kernel.values import replace
 
@@ -35,7 +35,7 @@ class Walk(PlannedOperation):
         """Evaluate the present input, for its outputs and the secrets to mask, and plan."""
         session = self._session
         evaluation = await evaluation_at(session.ports, session.stack, session.stack.input_id)
-        session.masking = await session.ports.workers.compute(lambda: masking_of(evaluation))
+        session.masking |= await masking_at(session.ports, session.stack)
         self._evaluation = evaluation
         if self.operation.plan is None:
             action, rows = self.operation.action, tuple(session.rows.values())

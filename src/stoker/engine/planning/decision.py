@@ -51,6 +51,7 @@ class Decision(Struct, frozen=True):
 # Makes the argument of a type's ``needs_replacement``; the set has the changed properties.
 CallFor = Callable[[Resource, Definition, frozenset[str]], Call]
 
+_MADE = (Action.CREATE, Action.UPDATE)
 KEEP = Decision(Change.KEEP, Reason.SAME)
 LATER = Decision(Change.LATER, Reason.UNKNOWN)
 NEW = Decision(Change.CREATE, Reason.NEW)
@@ -75,6 +76,8 @@ def decide(
         return NEW
     if definition.external_id is not None or row.external:
         return _decide_external(row, definition)
+    if _is_plainly_unchanged(row, definition, observed):
+        return KEEP
     # Before the properties: an object that cannot stay is replaced for any values of them.
     lost = _lost(row, definition, observed)
     if lost is not None:
@@ -94,6 +97,33 @@ def decide(
         if row.nested_id is None:
             return Decision(Change.REPLACE, Reason.UNFINISHED)
     return _compare(row, definition, call_for, observed)
+
+
+def _is_plainly_unchanged(row: Resource, definition: Definition, observed: Observed) -> bool:
+    """Return whether nothing calls for a closer comparison.
+
+    Most resources of most updates are unchanged. The comparison of all cases takes three times as
+    long. A recorded row has no unknown values, so equal ones are known.
+    """
+    type_ = definition.type
+    return (
+        row.status is Status.COMPLETE
+        and row.action in _MADE
+        and row.properties == definition.properties
+        and row.metadata == definition.metadata
+        and row.update_policy == definition.update_policy
+        and row.deletion_policy == definition.deletion_policy
+        and row.type_name == definition.type_name
+        and row.implementation == type_.type_name
+        and definition.dependencies == frozenset(row.dependencies)
+        and not (row.dirty or row.unhealthy or row.nested_id)
+        and definition.snapshot is None
+        and row.id not in observed.gone
+        and row.id not in observed.drifted
+        and not isinstance(type_, NestingType)
+        and not can(type_, MakesStack)
+        and not type_.updates_anyway(definition.properties)
+    )
 
 
 def _later(row: Resource, definition: Definition, observed: Observed) -> Decision:
@@ -334,17 +364,18 @@ def refuse_immutable(definition: Definition, changed: frozenset[str]) -> None:
 def require_known(choice: Choice, definition: Definition) -> None:
     """Raise DiagnosticError if a new object needs a value that will never be known."""
     makes = choice.decision.change in (Change.CREATE, Change.REPLACE)
-    if makes and unknown_in(definition.properties):
+    if makes and (unknown_in(definition.properties) or unknown_in(definition.metadata)):
         raise DiagnosticError([still_unknown(definition)])
 
 
 def still_unknown(definition: Definition) -> Diagnostic:
     """Return the error of a resource that needs a value that no resource has."""
-    unknown = unknown_in(definition.properties)
+    unknown, part, words = unknown_in(definition.properties), "properties", "a property"
+    if unknown is None and (unknown := unknown_in(definition.metadata)) is not None:
+        part, words = "metadata", "the metadata"
     sources = ", ".join(sorted(unknown.sources)) if unknown else "another resource"
     return Diagnostic(
         code="value-never-known",
-        message=f"a property of {definition.name} refers to an attribute that {sources} does not"
-        " have",
-        path=("resources", definition.name, "properties"),
+        message=f"{words} of {definition.name} refers to an attribute that {sources} does not have",
+        path=("resources", definition.name, part),
     )

@@ -20,9 +20,13 @@ from msgspec import Struct
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
-from stoker.template.document import Template, parse, parse_shared
+from stoker.engine.planning.verification import verified_evaluation
+from stoker.kernel.json.text import dumps, loads
+from stoker.kernel.values import replace
+from stoker.template.definition import TypeRegistry
+from stoker.template.document import Template, parse, parse_shared, read_template
 from stoker.template.environment.environment import Environment, parse_environment
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, evaluates
 from stoker.template.evaluate.inputs import Identity, Inputs
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade, Imports
@@ -75,6 +79,12 @@ async def evaluation_at(
         evaluation.resolved.section_diagnostics()
         if check is not None:
             check(evaluation)
+        if earlier is not None and evaluation.inputs.budget.is_exceeded:
+            # Reused work may have counted twice.
+            evaluation = evaluation_of(ports, stack, input_, documents)
+            evaluation.resolved.section_diagnostics()
+            if check is not None:
+                check(evaluation)
         return evaluation
 
     return ports.evaluations.put(input_id, await ports.workers.compute(evaluate))
@@ -88,7 +98,7 @@ def evaluation_of(
     earlier: Evaluation | None = None,
     unreachable: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    """Return the evaluation of an input; it reuses equal parts of an ``earlier`` one.
+    """Return the evaluation of an input; it reuses equal parts of an ``earlier`` one, or all.
 
     ``unreachable`` has the reasons why templates could not be fetched, by address.
     """
@@ -113,4 +123,19 @@ def evaluation_of(
         imports=Imports(recorded.imports),
         budget=Budget.of(ports.limits.resources_per_stack, ports.helpers),
     )
-    return Evaluation(documents.template, inputs, ports.types, earlier)
+    if earlier is None:
+        return Evaluation(documents.template, inputs, ports.types)
+    if evaluates(earlier, documents.template, inputs):
+        found = earlier
+    else:
+        found = Evaluation(documents.template, inputs, ports.types, earlier)
+    return verified_evaluation(
+        ports.verification, found, lambda: _anew(documents.template.source, inputs, ports.types)
+    )
+
+
+def _anew(source: Source, inputs: Inputs, types: TypeRegistry) -> Evaluation:
+    """Return an evaluation that reuses nothing."""
+    written = source.text if source.text is not None else loads(dumps(source.data))
+    inputs = replace(inputs, budget=replace(inputs.budget))
+    return Evaluation(parse(read_template(written, source.file)), inputs, types)

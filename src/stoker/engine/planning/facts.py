@@ -86,14 +86,21 @@ class ShownFacts:
     def __init__(self, rows: Mapping[str, Resource], reference_of: ReferenceOf) -> None:
         self._rows = rows
         self._reference_of = reference_of
+        self.missing: set[str] = set()  # names without a row that were asked for
 
     def reference(self, name: str) -> Any:
         """Return the value of ``get_resource`` for the resource, or Unknown."""
-        row = self._rows.get(name)
+        row = self._row(name)
         return Unknown(frozenset((name,))) if row is None else self._reference_of(row)
 
     def attribute(self, name: str, attribute: str) -> Any:
         """Return the recorded attribute, or Unknown."""
-        row = self._rows.get(name)
+        row = self._row(name)
         unknown = Unknown(frozenset((name,)))
         return unknown if row is None else recorded(row, attribute, unknown)
+
+    def _row(self, name: str) -> Resource | None:
+        row = self._rows.get(name)
+        if row is None:
+            self.missing.add(name)
+        return row

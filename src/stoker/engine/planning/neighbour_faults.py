@@ -72,9 +72,10 @@ def _located(
 
 def _faults(evaluation: Evaluation, present: Presence) -> Iterator[tuple[str, Impossible]]:
     """Yield the faults of a template itself, with the resource of each."""
-    judges = [name for name, type_ in evaluation.types.items() if can(type_, JudgesNeighbours)]
-    if not judges:
+    judging = {type_ for type_ in {*evaluation.types.values()} if can(type_, JudgesNeighbours)}
+    if not judging:
         return
+    judges = [name for name, type_ in evaluation.types.items() if type_ in judging]
     known = {name: each.definition for name, each in evaluation.analyses.items() if each.definition}
     others = Neighbours(
         {

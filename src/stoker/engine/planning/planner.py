@@ -14,10 +14,12 @@ Tested by tests/ordering, tests/operations/test_plans_come_true.py and test_prev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from weakref import ref
 
 from msgspec import Struct, field
 
+from stoker.engine.model.interfaces import Unchanged, Verification
 from stoker.engine.model.kinds import Batches
 from stoker.engine.model.plans import (
     PAUSE,
@@ -35,11 +37,22 @@ from stoker.engine.model.plans import (
     defined,
 )
 from stoker.engine.model.records import Resource
-from stoker.engine.planning.decision import NEW, CallFor, Choice, Decision, choose, replaced_rows
+from stoker.engine.planning.decision import (
+    KEEP,
+    NEW,
+    CallFor,
+    Choice,
+    Decision,
+    choose,
+    replaced_rows,
+)
 from stoker.engine.planning.facts import RecordedFacts, ReferenceOf
 from stoker.engine.planning.ordering import applied_dependencies, recorded_dependencies
+from stoker.engine.planning.verification import verified_decisions
 from stoker.kernel.graph import dependencies_first
 from stoker.kernel.values import replace
+from stoker.template.definition import Dependencies
+from stoker.template.evaluate.evaluation import Evaluation
 
 
 class Planner(Struct, frozen=True):
@@ -50,6 +63,9 @@ class Planner(Struct, frozen=True):
     call_for: CallFor
     observed: Observed = UNOBSERVED
     batches: Batches = field(default_factory=Batches)
+    # Resources that need no decision, if they are the same as in an earlier plan.
+    unchanged: Unchanged | None = None
+    verification: Verification | None = None
     # In previews: rows of nested stacks to update, with the known part of their future attributes.
     to_be: Mapping[str, Resource] = field(default_factory=dict)
 
@@ -58,8 +74,24 @@ class Planner(Struct, frozen=True):
 
         Raises :class:`stoker.kernel.diagnostics.DiagnosticError` for a change that is refused.
         """
-        current = {row.name: row for row in self.rows if row.replaced_by is None}
-        decisions = self._decisions(desired, current)
+        return self.plan_by(self.decide(desired), desired)
+
+    def decide(self, desired: Definitions) -> Mapping[str, Decision]:
+        """Return the decision about each desired resource. Raises as :meth:`plan`."""
+        found = self._decisions(desired, self._current)
+        if self.verification is None or self.unchanged is None:
+            return found
+        anew = replace(self, unchanged=None, verification=None)
+        stack_id = self.rows[0].stack_id if self.rows else ""
+        return verified_decisions(self.verification, stack_id, found, lambda: anew.decide(desired))
+
+    @property
+    def _current(self) -> dict[str, Resource]:
+        return {row.name: row for row in self.rows if row.replaced_by is None}
+
+    def plan_by(self, decisions: Mapping[str, Decision], desired: Definitions) -> Plan:
+        """Return the plan for decisions."""
+        current = self._current
         removable = [row for row in self.rows if _may_be_removed(row, decisions)]
         phases = (
             Phase(
@@ -113,9 +145,13 @@ class Planner(Struct, frozen=True):
             {**current, **self.to_be}, self.reference_of, may_be_replaced, may_change
         )
         replaced = replaced_rows(self.rows)
+        spared = self._spared(desired, current, replaced)
         # Decide dependencies first. Whether a value is unknown depends on the decision about the
         # resource that it comes from.
-        for name in dependencies_first(desired.dependencies):
+        for name in _order(desired.dependencies):
+            if name in spared and spared.issuperset(desired.dependencies[name]):
+                decisions[name] = KEEP
+                continue
             row = current.get(name)
             if row is None:
                 decisions[name] = NEW
@@ -128,12 +164,56 @@ class Planner(Struct, frozen=True):
                 self.observed,
             )
             decisions[name] = _planned(row, choice)
+            if decisions[name] is not KEEP:
+                spared.discard(name)
         return decisions
+
+    def _spared(
+        self,
+        desired: Definitions,
+        current: Mapping[str, Resource],
+        replaced: Mapping[str, Sequence[Resource]],
+    ) -> set[str]:
+        """Return the resources that need no decision if their dependencies need none either."""
+        known = self.unchanged
+        before = None if known is None else known.evaluation()
+        if known is None or before is None or self.to_be or not isinstance(desired, Evaluation):
+            return set()
+        analyses, dependencies = desired.analyses, desired.dependencies
+        has_same_graph = dependencies is before.dependencies
+        observed = self.observed.gone.union(self.observed.drifted)
+        return {
+            name
+            for name, row in known.rows.items()
+            if current.get(name) is row
+            and (analysis := analyses.get(name)) is before.analyses.get(name)
+            and analysis is not None
+            and not analysis.reads_others
+            and (has_same_graph or dependencies.get(name) == before.dependencies.get(name))
+            and row.id not in observed
+            and name not in replaced
+        }
+
+    def unchanged_by(
+        self, decisions: Mapping[str, Decision], desired: Definitions
+    ) -> Unchanged | None:
+        """Return the resources that the decisions leave as they are."""
+        if not isinstance(desired, Evaluation):
+            return None
+        current = self._current
+        rows = {name: current[name] for name, choice in decisions.items() if choice is KEEP}
+        return Unchanged(rows, ref(desired))
 
 
 def _may_replace_object(decision: Decision) -> bool:
     """Return whether the resource may have a new object afterwards."""
     return decision.change not in (Change.KEEP, Change.UPDATE) and not decision.keeps_object
+
+
+def _order(dependencies: Mapping[str, frozenset[str]]) -> Sequence[str]:
+    if isinstance(dependencies, Dependencies):
+        return dependencies.order
+    return dependencies_first(dependencies)
 
 
 def left_over(plan: Plan, rows: Iterable[Resource]) -> Phase:
@@ -166,10 +246,12 @@ def _to_apply(decisions: Mapping[str, Decision], desired: Definitions) -> dict[s
     with a hook before updates, even if they are unchanged.
     """
     moving = {name for name, decision in decisions.items() if _may_replace_object(decision)}
-    found = {}
+    has_hooks, found = desired.has_hooks, {}
     for name in desired.names:
         decision = decisions[name]
         if decision.change is Change.KEEP:
+            if not (moving or has_hooks):
+                continue
             if not moving.isdisjoint(desired.dependencies[name]):
                 decision = replace(decision, reason=Reason.DEPENDENCY)
             elif "pre-update" in desired.hooks_of(name):

@@ -54,6 +54,11 @@ class Restored(Definitions):
         """Return no imports: a restore brings back resources of the snapshot."""
         return {}
 
+    @property
+    def has_hooks(self) -> bool:
+        """Return whether some resource may have hooks."""
+        return self._desired.has_hooks
+
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of one resource."""
         return self._desired.hooks_of(name)

@@ -49,7 +49,10 @@ def _fast(value: Any) -> str | None:
     except (TypeError, ValueError):  # an unknown class, or half a surrogate pair
         return None
     # NaN is written as null, too, and would be read back as None.
-    return text if "null" not in text or _read(text) == value else None
+    nulls = text.count("null")
+    if not nulls or (type(value) is dict and nulls == [*value.values()].count(None)):
+        return text
+    return text if _read(text) == value else None
 
 
 _read = msgspec.json.Decoder().decode

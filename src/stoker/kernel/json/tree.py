@@ -96,6 +96,18 @@ def weigh(
     return counted, containers, weight
 
 
+def marshalled(tree: Any) -> bytes | None:
+    """Return the marshal format of a tree: equal bytes for trees that are :func:`same`, no others.
+
+    None for values that it does not have: subclasses of texts and maps, other classes, and trees
+    that are too deep. Version 2 writes a text once for each occurrence.
+    """
+    try:
+        return marshal.dumps(tree, 2)
+    except ValueError:
+        return None
+
+
 def estimated_bytes(tree: Any) -> int:
     """Return the estimated bytes of a tree: texts in UTF-8, about five for any other value.
 
@@ -110,11 +122,11 @@ def estimated_bytes(tree: Any) -> int:
         if texts:
             rest = {**tree, **dict.fromkeys(texts, "")}
             return estimated_bytes(rest) + sum(map(_utf8_bytes, texts.values()))
-    try:
-        return len(marshal.dumps(tree, 2))
-    except ValueError:  # subclasses of texts and maps, other classes, half a surrogate pair
-        counted, _, octets = weigh(tree, keys=True)
-        return octets + _BYTES_OF_VALUE * counted
+    written = marshalled(tree)
+    if written is not None:
+        return len(written)
+    counted, _, octets = weigh(tree, keys=True)
+    return octets + _BYTES_OF_VALUE * counted
 
 
 def _utf8_bytes(text: str) -> int:
@@ -155,6 +167,17 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, float):
         return repr(one) == repr(other)
     return bool(one == other)
+
+
+def same_by_marshal(one: Any, other: Any) -> bool:
+    """Return whether two trees are :func:`same`, in a tenth of the time if they have many values.
+
+    Each tree is written in the marshal format, so this needs their memory again.
+    """
+    if one is other:
+        return True
+    written = marshalled(one)
+    return same(one, other) if written is None else written == marshalled(other)
 
 
 def frozen(tree: Any) -> Hashable:

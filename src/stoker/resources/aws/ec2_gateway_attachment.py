@@ -47,7 +47,7 @@ class VPCGatewayAttachment(ManagedType):
     def create(self, call: Call) -> Outcome:
         """Set the gateway of all route tables. Those that have one are recorded and keep it."""
         if _BEFORE not in call.data:
-            is_ours = call.shared.issuperset(self.parts(call))
+            is_ours = set(self.parts(call)) <= call.shared
             before = [] if is_ours else [each["id"] for each in _tables(call) if _has(each)]
             return Wait(after=0.0, data={**call.data, _BEFORE: before})
         network = external_network(call.cloud)
@@ -58,7 +58,7 @@ class VPCGatewayAttachment(ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Remove the gateways, unless another resource attaches the same virtual private cloud."""
-        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
+        if call.physical_id is not None and not set(self.parts(call)) <= call.shared:
             before = call.data.get(_BEFORE, ())
             for table in [each for each in _tables(call) if each["id"] not in before]:
                 ROUTERS.update(call.cloud, table["id"], {"external_gateway_info": {}})

@@ -57,7 +57,7 @@ class LoadBalancer(Balanced):
     not_importable = "its pools are known from its create only"
     description = "An address whose traffic is distributed over instances."
     collection = Balancers(
-        "load_balancer",
+        "load-balancer",
         "/lbaas/loadbalancers",
         "loadbalancer",
         "loadbalancers",
@@ -214,7 +214,7 @@ def _pools(call: Call, object_id: str) -> list[tuple[Mapping[str, Any], str]]:
 
 
 def _members(pool_id: str) -> Collection:
-    return Collection("load_balancer", f"/lbaas/pools/{pool_id}/members", "member", "members")
+    return Collection("load-balancer", f"/lbaas/pools/{pool_id}/members", "member", "members")
 
 
 def _add_members(cloud: Any, pool_id: str, members: Sequence[Object]) -> None:
@@ -239,7 +239,7 @@ def _place(cloud: Any, instance: str) -> _Place:
 
 def _only_subnet(cloud: Any) -> str:
     """Return the subnet for a load balancer without instances. Raise RequestError for several."""
-    found = SUBNETS.select(cloud, project_id=cloud.current_project_id)
+    found = SUBNETS.select(cloud, project_id=cloud.project_id)
     if len(found) != 1:
         raise RequestError(
             f"a load balancer without Instances is in the project's subnet, and there are"

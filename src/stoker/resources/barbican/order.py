@@ -20,7 +20,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
-_ORDERS = collection("key_manager", "order", id_field="order_ref")
+_ORDERS = collection("key-manager", "order", id_field="order_ref")
 _CONTAINERS = KINDS["key-manager", "container"]
 
 

@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 from msgspec import Struct
 
 from stoker.clouds.faults import CloudError, describe, is_busy, is_conflict, is_out_of_sight
-from stoker.clouds.objects.bulk_polling import poll
+from stoker.clouds.objects.bulk_polling import pause_for, poll
 from stoker.clouds.objects.collection import Collection, Object
 from stoker.kernel.values import replace
 from stoker.resources.base import declare
@@ -117,7 +117,9 @@ class RestResource(ManagedType):
         except CloudError as fault:
             return refusal(fault)
         physical_id = str(created[self.collection.id_field])
-        if _required_follow_ups(self, call):
+        # Barbican returns only the URL of a new object, so its status must be read.
+        has_status = self.readiness is None or self.readiness.field in created
+        if _required_follow_ups(self, call) or not has_status:
             return Wait(after=0.0, physical_id=physical_id)
         return self.judge(call, created)
 
@@ -184,7 +186,8 @@ class RestResource(ManagedType):
         if not self.async_delete or not there:
             return Done()
         reason = f"the {self.collection.words} is being deleted"
-        return Wait(polling_pause(call), progress={_SENT: True}, reason=reason)
+        pause = polling_pause(call, self.of(call))
+        return Wait(pause, progress={_SENT: True}, reason=reason)
 
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return all attributes of the live object, and the object itself as ``show``."""
@@ -278,7 +281,8 @@ class RestResource(ManagedType):
         if rule and status in rule.pending:
             reason = f"{self.collection.words} is {status}"
             early = bool(self.early_kind or self.early_attributes)
-            return Wait(polling_pause(call), physical_id, reason=reason, early=early)
+            pause = polling_pause(call, self.of(call))
+            return Wait(pause, physical_id, reason=reason, early=early)
         return Done(physical_id, self.attributes_of(call, found))
 
 
@@ -390,9 +394,16 @@ def poll_object(call: Call, kind: Collection) -> Object | None:
     Many calls that wait for objects of one collection share a list request. The answer may be up to
     half a polling interval old.
     """
-    return poll(call.cloud, kind, call.object_id, call.now, polling_pause(call) / 2)
+    pause = polling_pause(call, kind)
+    return poll(call.cloud, kind, call.object_id, call.now, pause / 2)
 
 
-def polling_pause(call: Call) -> float:
-    """Return the seconds until the next poll: 0.1 at first, growing to 4."""
-    return min(max(0.1, (call.now - call.started_at) / 5), 4.0)
+def polling_pause(call: Call, kind: Collection | None = None) -> float:
+    """Return the seconds until the next poll: 0.1 at first, growing to 4.
+
+    It is longer from the start if many calls poll objects of ``kind`` in bulk.
+    """
+    pause = max(0.1, (call.now - call.started_at) / 5)
+    if kind is not None:
+        pause = max(pause, pause_for(call.cloud, kind, call.now))
+    return min(pause, 4.0)

@@ -13,7 +13,6 @@ class Quota(ProjectQuota):
     description = "Limits of block storage for a project."
     service = "block-storage"
     support = since("7.0.0")
-    proxy = "block_storage"
     path = "/os-quota-sets"
     key = "quota_set"
 

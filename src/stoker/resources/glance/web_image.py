@@ -153,7 +153,7 @@ class GlanceWebImage(RestResource):
     def update(self, call: Call) -> Outcome:
         """Update fields, members and activation."""
         if changes := self._changes(call):
-            answer = call.cloud.image.request(
+            answer = call.cloud.service("image").request(
                 IMAGES.at(call.object_id),
                 "PATCH",
                 json=changes,

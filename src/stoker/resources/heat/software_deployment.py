@@ -179,7 +179,9 @@ class SoftwareDeployment(ManagedType):
 
     def has_server(self, call: Call) -> bool:
         """Return whether the server exists. A deleted server would never report."""
-        server = call.cloud.compute.request(f"/servers/{call.properties['server']}", "GET")
+        server = call.cloud.service("compute").request(
+            f"/servers/{call.properties['server']}", "GET"
+        )
         return bool(server.status_code != HTTPStatus.NOT_FOUND)
 
     def _act(self, call: Call) -> Outcome:

@@ -213,7 +213,8 @@ def _credentials(call: Call) -> bool:
 
 def _service(call: Call) -> Any:
     """Return the orchestration service that has the stack."""
-    return remote_clouds.connection(call.cloud, call.properties.get("context")).orchestration
+    cloud = remote_clouds.connection(call.cloud, call.properties.get("context"))
+    return cloud.service("orchestration")
 
 
 def _path(call: Call, physical_id: str) -> str:

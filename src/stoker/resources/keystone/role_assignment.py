@@ -98,7 +98,7 @@ class RoleAssignment(ManagedType):
         return role_parts(self.holders.plural, self._holder(call), call.properties["roles"])
 
     def _is_shared(self, call: Call, role: Role) -> bool:
-        return call.shared.issuperset(role_parts(self.holders.plural, self._holder(call), [role]))
+        return role_parts(self.holders.plural, self._holder(call), [role]) <= call.shared
 
     def validate(self, properties: Mapping[str, Any]) -> Sequence[Diagnostic]:
         """Check that each role has either a project or a domain."""

@@ -59,17 +59,17 @@ def hold(
     """
     paths = [_path(kind, holder, role) for role in desired]
     for path in paths:
-        send(call.cloud.identity, "PUT", path)
+        send(call.cloud.service("identity"), "PUT", path)
     own = [role for role in before if _part(kind, holder, role) not in call.shared]
     for path in {_path(kind, holder, role) for role in own}.difference(paths):
         with gone_is_fine():
-            send(call.cloud.identity, "DELETE", path)
+            send(call.cloud.service("identity"), "DELETE", path)
 
 
 def held(call: Call, kind: str, holder: str) -> list[Role]:
     """Return the roles of the property that the user or group has."""
     query = {f"{kind.removesuffix('s')}.id": holder}
-    answer = send(call.cloud.identity, "GET", "/role_assignments", params=query)
+    answer = send(call.cloud.service("identity"), "GET", "/role_assignments", params=query)
     present = {_path(kind, holder, _entry(item)) for item in answer.get("role_assignments", [])}
     desired = call.properties.get("roles") or ()
     return [dict(role) for role in desired if _path(kind, holder, role) in present]

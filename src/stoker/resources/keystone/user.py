@@ -18,17 +18,18 @@ from stoker.schema.support import since
 
 
 def _join(call: Call) -> None:
+    identity = call.cloud.service("identity")
     desired = call.properties.get("groups") or []
     for group in desired:
-        send(call.cloud.identity, "PUT", f"/groups/{group}/users/{call.object_id}")
+        send(identity, "PUT", f"/groups/{group}/users/{call.object_id}")
     for group in call.update.previous.get("groups") or []:
         if group not in desired:
             with gone_is_fine():
-                send(call.cloud.identity, "DELETE", f"/groups/{group}/users/{call.object_id}")
+                send(identity, "DELETE", f"/groups/{group}/users/{call.object_id}")
 
 
 def _joined(call: Call) -> list[str]:
-    answer = send(call.cloud.identity, "GET", f"/users/{call.object_id}/groups")
+    answer = send(call.cloud.service("identity"), "GET", f"/users/{call.object_id}/groups")
     present = {group["id"] for group in answer.get("groups", [])}
     return [group for group in call.properties.get("groups") or [] if group in present]
 

@@ -29,7 +29,7 @@ class Cluster(RestResource):
     description = "A container cluster."
     service = "container-infrastructure-management"
     support = since("9.0.0")
-    collection = collection("container_infrastructure_management", "cluster", id_field="uuid")
+    collection = collection("container-infrastructure-management", "cluster", id_field="uuid")
     marker_field = ""
     async_delete = True
     readiness = Readiness(

@@ -16,7 +16,7 @@ class SecurityService(RestResource):
     service = "shared-file-system"
     support = since("5.0.0")
     collection = collection(
-        "shared_file_system", "security_service", detailed="/security-services/detail"
+        "shared-file-system", "security_service", detailed="/security-services/detail"
     )
     clear_values = {"description": ""}
 

@@ -17,7 +17,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call
 from stoker.schema.support import since
 
-_SHARES = collection("shared_file_system", "share", microversion="2.7")
+_SHARES = collection("shared-file-system", "share", microversion="2.7")
 _WITH_STATES = "2.28"  # lowest microversion with the state of each access rule
 # States of access rules that were denied, but are not deleted yet.
 _GOING = frozenset({"queued_to_deny", "denying", "deleting"})

@@ -17,7 +17,7 @@ def hosted_by(
     """
 
     def place(call: Call) -> None:
-        network, object_id = call.cloud.network, call.object_id
+        network, object_id = call.cloud.service("network"), call.object_id
         agents = call.properties.get(property_name) or []
         desired = {agents} if isinstance(agents, str) else set(agents)
         answer = send(network, "GET", collection.at(object_id, f"/{hosts}"))
@@ -29,7 +29,7 @@ def hosted_by(
             send(network, "DELETE", f"/agents/{agent}/{hosted}/{object_id}")
 
     def present(call: Call) -> str | list[str]:
-        answer = send(call.cloud.network, "GET", collection.at(call.object_id, f"/{hosts}"))
+        answer = collection.ask(call.cloud, "GET", collection.at(call.object_id, f"/{hosts}"))
         found = sorted(agent["id"] for agent in answer.get("agents", []))
         specified = call.properties[property_name]
         return specified if isinstance(specified, str) and found == [specified] else found

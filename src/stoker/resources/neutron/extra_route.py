@@ -102,4 +102,4 @@ def _id(call: Call) -> str:
 def _change(call: Call, action: str) -> None:
     body = {"router": {"routes": [_route(call)]}}
     path = ROUTERS.at(_router_of(call), f"/{action}")
-    send(call.cloud.network, "PUT", path, json=body)
+    send(call.cloud.service("network"), "PUT", path, json=body)

@@ -137,4 +137,4 @@ def _change(call: Call, action: str, router: str, routes: Iterable[Object]) -> N
     listed = list(routes)
     if listed:
         body = {"router": {"routes": listed}}
-        send(call.cloud.network, "PUT", ROUTERS.at(router, f"/{action}"), json=body)
+        send(call.cloud.service("network"), "PUT", ROUTERS.at(router, f"/{action}"), json=body)

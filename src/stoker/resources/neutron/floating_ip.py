@@ -81,8 +81,8 @@ class FloatingIP(RestResource):
         """Return the fields that an update sends; an association that is a resource of the stack as
         well stays."""
         body = super().changed_fields(call)
-        is_kept = association_part(call.object_id) in call.shared
-        if call.properties.get("port_id") is None and is_kept:
+        loses_port = body.keys() & _ASSOCIATED and call.properties.get("port_id") is None
+        if loses_port and association_part(call.object_id) in call.shared:
             return {name: value for name, value in body.items() if name not in _ASSOCIATED}
         return body
 

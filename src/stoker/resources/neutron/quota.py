@@ -14,7 +14,6 @@ class Quota(ProjectQuota):
     service = "network"
     support = since("8.0.0")
     extension = "quotas"
-    proxy = "network"
     path = "/quotas"
     key = "quota"
 

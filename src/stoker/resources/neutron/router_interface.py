@@ -147,7 +147,7 @@ def _parse(physical_id: str) -> tuple[str, str, str]:
 
 
 def _ask(call: Call, action: str, router: str, body: Object) -> None:
-    send(call.cloud.network, "PUT", ROUTERS.at(router, f"/{action}"), json=body)
+    send(call.cloud.service("network"), "PUT", ROUTERS.at(router, f"/{action}"), json=body)
 
 
 def _interfaces(call: Call, router: str, field: str, value: str) -> list[Object]:

@@ -38,10 +38,10 @@ def _set_specs(call: Call) -> None:
     path, present = _specs_at(call), _specs_of(call)
     changed = {key: text for key, text in desired.items() if present.get(key) != text}
     if changed:
-        send(call.cloud.compute, "POST", path, json={"extra_specs": changed})
+        send(call.cloud.service("compute"), "POST", path, json={"extra_specs": changed})
     for key in call.update.previous.get("extra_specs") or {}:
         if key not in desired and key in present:
-            send(call.cloud.compute, "DELETE", f"{path}/{key}")
+            send(call.cloud.service("compute"), "DELETE", f"{path}/{key}")
 
 
 def _access_of(call: Call) -> list[str]:
@@ -59,7 +59,7 @@ def _set_access(call: Call) -> None:
         for project in sorted(projects):
             body = {action: {"tenant": project}}
             try:
-                send(call.cloud.compute, "POST", FLAVORS.at(call.object_id, "/action"), json=body)
+                FLAVORS.ask(call.cloud, "POST", FLAVORS.at(call.object_id, "/action"), json=body)
             except CloudError as fault:
                 if not is_conflict(fault) and not is_not_found(fault):
                     raise

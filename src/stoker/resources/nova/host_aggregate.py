@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.faults import gone_is_fine
-from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import collection
 from stoker.resources.base import declare
 from stoker.resources.base.rest import FollowUpRequest, RestResource
@@ -23,7 +23,7 @@ _ZONE = "availability_zone"
 
 
 def _act(call: Call, body: Object) -> None:
-    send(call.cloud.compute, "POST", _AGGREGATES.at(call.object_id, "/action"), json=body)
+    _AGGREGATES.ask(call.cloud, "POST", _AGGREGATES.at(call.object_id, "/action"), json=body)
 
 
 def _hosts_of(call: Call) -> list[str]:

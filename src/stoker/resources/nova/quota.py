@@ -13,7 +13,6 @@ class Quota(ProjectQuota):
     description = "Limits of compute resources for a project."
     service = "compute"
     support = since("8.0.0")
-    proxy = "compute"
     path = "/os-quota-sets"
     key = "quota_set"
 

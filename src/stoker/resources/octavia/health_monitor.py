@@ -23,7 +23,7 @@ class HealthMonitor(MakesWay, Balanced):
     type_name = "OS::Octavia::HealthMonitor"
     description = "Checks the members of a pool."
     support = since("10.0.0")
-    collection = collection("load_balancer", "healthmonitor", words="health monitor")
+    collection = collection("load-balancer", "healthmonitor", words="health monitor")
     has_name = True
     field_names = {"pool": "pool_id", "tenant_id": "project_id"}
     owners = {"pool": "pools"}

@@ -17,7 +17,7 @@ class L7Rule(Balanced):
     type_name = "OS::Octavia::L7Rule"
     description = "A condition for requests."
     support = since("10.0.0")
-    collection = collection("load_balancer", "rule", path="/lbaas/l7policies/{}/rules")
+    collection = collection("load-balancer", "rule", path="/lbaas/l7policies/{}/rules")
     parent_property = "l7policy"
     marker_field = ""
     identity_fields = ("type", "compare_type", "value")

@@ -20,7 +20,7 @@ class PoolMember(Balanced):
     uses_early = frozenset({VALUES})
     description = "A server that receives a share of a pool's traffic."
     support = since("10.0.0")
-    collection = collection("load_balancer", "member", path="/lbaas/pools/{}/members")
+    collection = collection("load-balancer", "member", path="/lbaas/pools/{}/members")
     parent_property = "pool"
     has_name = True
     field_names = {"subnet": "subnet_id"}

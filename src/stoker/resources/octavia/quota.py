@@ -13,7 +13,6 @@ class Quota(ProjectQuota):
     description = "Limits of load balancing for a project."
     service = "load-balancer"
     support = since("14.0.0")
-    proxy = "load_balancer"
     path = "/lbaas/quotas"
     key = "quota"
     field_names = {"healthmonitor": "health_monitor", "loadbalancer": "load_balancer"}

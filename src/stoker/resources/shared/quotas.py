@@ -31,7 +31,6 @@ class ProjectQuota(ManagedType):
     unique = True
     finds_own = True
     shares = frozenset({_LIMITS})
-    proxy: ClassVar[str]  # Attribute of the cloud connection for the service.
     path: ClassVar[str]  # Path, to which the project id is added.
     key: ClassVar[str]  # Key of the limits in request bodies.
     field_names: ClassVar[Mapping[str, str]] = {}  # Property -> field, where they differ.
@@ -49,7 +48,7 @@ class ProjectQuota(ManagedType):
 
     def delete(self, call: Call) -> Outcome:
         """Reset to the defaults, unless another resource sets limits of the same project."""
-        if call.physical_id is not None and not call.shared.issuperset(self.parts(call)):
+        if call.physical_id is not None and not set(self.parts(call)) <= call.shared:
             with gone_is_fine():
                 self._ask(call, "DELETE")
         return Done()
@@ -95,4 +94,4 @@ class ProjectQuota(ManagedType):
 
     def _ask(self, call: Call, method: str, **more: Any) -> Object:
         path = f"{self.path}/{call.properties['project']}"
-        return send(getattr(call.cloud, self.proxy), method, path, **more)
+        return send(call.cloud.service(self.service), method, path, **more)

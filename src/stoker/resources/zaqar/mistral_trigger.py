@@ -48,10 +48,10 @@ class MistralTrigger(Subscriber):
 
     def creation_body(self, call: Call) -> Object:
         """Return the subscription of the workflow service, which uses a trust of the user."""
-        endpoint = call.cloud.workflow.get_endpoint_data()
-        if endpoint is None:
+        if not call.cloud.offers("workflow"):
             raise RequestError("the cloud has no workflow service, which this type needs")
-        subscriber = f"trust+{str(endpoint.url).rstrip('/')}/executions"
+        endpoint = call.cloud.service("workflow").get_endpoint()
+        subscriber = f"trust+{endpoint.rstrip('/')}/executions"
         return {**super().creation_body(call), "subscriber": subscriber}
 
     def properties_of(self, call: Call, found: Object) -> dict[str, Any]:

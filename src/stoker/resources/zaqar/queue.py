@@ -76,7 +76,7 @@ class ZaqarQueue(ManagedType):
         changes += [{"op": "remove", "path": f"/metadata/{key}"} for key in before.keys() - after]
         if changes:
             # Zaqar accepts changes of metadata only as JSON patches of this media type.
-            answer = call.cloud.message.request(
+            answer = call.cloud.service("message").request(
                 _QUEUES.at(call.object_id),
                 "PATCH",
                 json=changes,

@@ -17,7 +17,7 @@ from stoker.schema.properties import Attribute, Type
 from stoker.schema.resource_type import Call, Done, Outcome, Wait
 from stoker.schema.support import since
 
-_CONTAINERS = collection("application_container", "container", id_field="uuid")
+_CONTAINERS = collection("application-container", "container", id_field="uuid")
 
 
 def _text(body: Object, name: str) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, Protocol
 
 from msgspec import Struct, field
@@ -87,9 +87,11 @@ class Call(Struct, frozen=True):
     signalling: SignalCredentials | None = None
     snapshot: SnapshotFacts = NO_SNAPSHOT
     # Parts that other resources of the stack declare too, for types with ``shares``. Without those
-    # of resources that are going to be removed, except in a create.
-    shared: frozenset[str] = frozenset()
-    # An ``openstack.connection.Connection`` for the stack's project; None without ``service``.
+    # of resources that are going to be removed, except in a create. They are determined when a
+    # method first reads them, which may ask the cloud.
+    shared: Set[str] = frozenset()
+    # A ``stoker.clouds.cloud.Cloud`` for the stack's project, which can also be used as an
+    # ``openstack.connection.Connection``; None without ``service``.
     cloud: Any = None
 
     @property

@@ -120,7 +120,7 @@ class ResourceType(ABC):
         Several types can have objects of one REST collection.
         """
         collection = getattr(self, "collection", None)
-        plain = self.type_name if collection is None else f"{collection.proxy}{collection.path}"
+        plain = self.type_name if collection is None else f"{collection.service}{collection.path}"
         return self.link or plain
 
     def identity(self, physical_id: str, properties: Mapping[str, Any]) -> str:

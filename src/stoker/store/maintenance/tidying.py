@@ -48,6 +48,7 @@ _OLD_EVENTS = sa.text(
     "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT number FROM events"
     " WHERE stack_id = :stack ORDER BY number DESC LIMIT 1 OFFSET :events)"
 )
+_SIZE_OF_EVENTS = sa.text("SELECT sum(size) AS size FROM events WHERE stack_id = :stack")
 # Deletes the oldest events of a stack: those older than the newest events of ``size`` bytes.
 _LARGE_EVENTS = sa.text(
     "DELETE FROM events WHERE stack_id = :stack AND number <= (SELECT max(number) FROM"
@@ -75,8 +76,11 @@ def tidy(connection: sa.Connection, stack_id: str, events: int) -> None:
     drop_inputs(connection, found(connection, _OLD_INPUTS, stack=stack_id))
     old = {"stack": stack_id, "events": events}
     prepared(connection, _OLD_EVENTS).execute(connection, old)
-    old = {"stack": stack_id, "size": EVENTS_SIZE}
-    prepared(connection, _LARGE_EVENTS).execute(connection, old)
+    # A sum takes a tenth of the time of the search for the oldest event to keep.
+    (kept,) = found(connection, _SIZE_OF_EVENTS, stack=stack_id)
+    if (kept["size"] or 0) > EVENTS_SIZE:
+        old = {"stack": stack_id, "size": EVENTS_SIZE}
+        prepared(connection, _LARGE_EVENTS).execute(connection, old)
 
 
 def drop_inputs(connection: sa.Connection, gone: Sequence[Row]) -> None:

@@ -27,7 +27,7 @@ from stoker.engine.model.storage.changes import Change, records_of
 from stoker.store.read import queries, reads
 from stoker.store.schema.tables import events, stacks
 from stoker.store.sql import rows
-from stoker.store.sql.compiled import RowsOf, prepared
+from stoker.store.sql.compiled import InList, found, prepared
 from stoker.store.sql.encryption import Cipher
 
 _STACK: sa.BindParameter[str] = sa.bindparam("stack", None, sa.String)
@@ -78,8 +78,8 @@ def _acquiring_all() -> Any:
     return _acquiring(locked.c.stack, locked.c.operation)
 
 
-_ACQUIRE, _ACQUIRE_ALL = _acquiring(_STACK, _OPERATION), _acquiring_all()
-_ACQUIRED = RowsOf(sa.select(stacks), stacks.c.id)
+_ACQUIRE, _ACQUIRE_ALL = _acquiring(_STACK, _OPERATION), _acquiring_all().returning(stacks)
+_ACQUIRED = InList(sa.select(stacks), stacks.c.id)
 
 
 # Requests turns for the stacks of written changes, and notifies of messages if there are any.
@@ -115,10 +115,8 @@ def acquire_open(
     if not busy_ids:
         return {}
     named = [_named(stack_id, queries.queued(queues[stack_id])) for stack_id in busy_ids]
-    _raise_tokens(connection, named)
-    # The tokens cannot have risen since: this transaction has locked the rows.
-    found = [row for some in _ACQUIRED.find(connection, busy_ids).values() for row in some]
-    stacks_ = [rows.to_stack(row, cipher, None) for row in found]
+    acquired = _raise_tokens(connection, named) or _ACQUIRED.find(connection, busy_ids)
+    stacks_ = [rows.to_stack(row, cipher, None) for row in acquired]
     new = [each.id for each in stacks_ if each.fencing_token == 1 and len(queues[each.id]) == 1]
     first = _first_operations(connection, [queues[id_][0]["id"] for id_ in new], cipher)
     return {each.id: AcquiredStack(each, *first.get(each.id, ())) for each in stacks_}
@@ -132,14 +130,14 @@ def _first_operations(
     A separate read of those raises an error with the reason.
     """
     operations = reads.OPERATION.find(connection, ids)
-    found = [row for some in operations.values() for row in some]
-    inputs = reads.INPUT.find(connection, {row["input_id"] for row in found} - {None})
+    stored = [row for some in operations.values() for row in some]
+    inputs = reads.INPUT.find(connection, {row["input_id"] for row in stored} - {None})
     contents: Mapping[str, Any] = {}
     with contextlib.suppress(Exception):
         every = [row for some in inputs.values() for row in some]
         contents = reads.contents_of(connection, every, cipher)
     first = {}
-    for row in found:
+    for row in stored:
         with contextlib.suppress(Exception):
             some = inputs.get(row["input_id"], ())
             reached = [rows.to_input(each, contents, cipher) for each in some]
@@ -147,13 +145,15 @@ def _first_operations(
     return first
 
 
-def _raise_tokens(connection: sa.Connection, named: Sequence[dict[str, str | None]]) -> None:
-    """Acquire stacks: on a server with one statement, because each costs a round trip."""
+def _raise_tokens(
+    connection: sa.Connection, named: Sequence[dict[str, str | None]]
+) -> Sequence[rows.Row]:
+    """Acquire stacks. A server does it in one statement, which returns their rows."""
     if connection.dialect.name == "sqlite":
         prepared(connection, _ACQUIRE).execute(connection, *named)
-    else:
-        lists = {name: [each[name] for each in named] for name in ("stack", "operation")}
-        prepared(connection, _ACQUIRE_ALL).execute(connection, lists)
+        return ()
+    lists = {name: [each[name] for each in named] for name in ("stack", "operation")}
+    return found(connection, _ACQUIRE_ALL, **lists)
 
 
 def _named(stack_id: str, open_: Sequence[Open]) -> dict[str, str | None]:

@@ -2,6 +2,10 @@
 
 A turn is requested in the transaction of its change. A turn that waits already is updated by that,
 so that no engine starts it before this transaction ends. It would not see the change.
+
+Other processes are notified after the commit, in a statement of its own. PostgreSQL makes a
+transaction with NOTIFY wait for all others that have one, until these are on the disk. Processes
+find turns and events without a notification, too, but seconds later.
 """
 
 from __future__ import annotations
@@ -20,9 +24,9 @@ from stoker.store.schema.jobs import QUEUE, TASK
 from stoker.store.schema.tables import OPEN
 from stoker.store.sql.compiled import prepared
 from stoker.store.sql.databases import for_writing
-from stoker.store.sql.postgresql import Lock
+from stoker.store.sql.postgresql import SPACE, Lock
 from stoker.store.sql.runners import Runner
-from stoker.store.sql.transactions import in_transaction
+from stoker.store.sql.transactions import after_commit, in_transaction
 
 Result = TypeVar("Result")
 
@@ -74,9 +78,9 @@ _DUE = sa.text(
 ).bindparams(queue=QUEUE)
 _OLDER_ENGINE = sa.text(
     "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = :lock AND granted"
-    " AND mode = 'ExclusiveLock' AND database ="
+    " AND classid = :space AND mode = 'ExclusiveLock' AND database ="
     " (SELECT oid FROM pg_database WHERE datname = current_database())"
-).bindparams(lock=Lock.ENGINE.value)
+).bindparams(lock=Lock.ENGINE.value, space=SPACE)
 
 
 class SqlTurns(TurnQueue):
@@ -89,7 +93,7 @@ class SqlTurns(TurnQueue):
         self._sender = sender
 
     def defer(self, connection: sa.Connection, changes: Sequence[Change], messages: bool) -> None:
-        """Request turns for the written changes, and notify all processes.
+        """Request turns for the written changes, and notify all processes after the commit.
 
         ``messages`` states whether there are messages to send.
         """
@@ -115,7 +119,7 @@ class SqlTurns(TurnQueue):
         self._notify(connection, lines, events, due=bool(ids))
 
     def notify(self, connection: sa.Connection, lines: Sequence[str]) -> None:
-        """Notify all processes, in lines of a kind and ids."""
+        """Notify all processes after the commit, in lines of a kind and ids."""
         self._notify(connection, lines)
 
     def _notify(
@@ -126,16 +130,15 @@ class SqlTurns(TurnQueue):
         *,
         due: bool = False,
     ) -> None:
-        """Send lines with the commit; ``due`` states whether some are about turns."""
+        """Send lines after the commit; ``due`` states whether some are about turns."""
         notifications = [(CHANNEL, f"{self._sender} {line}") for line in lines]
         notifications += [(EVENTS, f"{self._sender} {line}") for line in events]
         if due:
             notifications.append(_NEW_JOB)
         if notifications:
             channels, payloads = map(list, zip(*notifications, strict=True))
-            prepared(connection, _NOTIFY).execute(
-                connection, {"channels": channels, "payloads": payloads}
-            )
+            values = {"channels": channels, "payloads": payloads}
+            after_commit(connection, lambda idle: prepared(idle, _NOTIFY).execute(idle, values))
 
     def _defer(
         self,

@@ -93,14 +93,10 @@ class Reading:
         """Return the result of a query on the rows of one of many owners."""
         return await self._statements.read(query, (batched,), owner)
 
-    async def _read_of_one_moment(self, query: Callable[[sa.Connection], Result]) -> Result:
-        """Return the result of several statements in one snapshot."""
-        return await self._moments.read(query)
-
     async def _read_rows_of_one_moment(
         self, batched: tuple[RowsOf, ...], owner: str, query: Callable[..., Result]
     ) -> Result:
-        """Return the result of a query on several kinds of rows of one of many owners."""
+        """Return the result of a query on several kinds of rows of one owner, in one snapshot."""
         return await self._moments.read(query, batched, owner)
 
 

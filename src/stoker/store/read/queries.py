@@ -14,7 +14,8 @@ from stoker.engine.model.records import Action, OperationStatus, Queued
 from stoker.engine.model.requests import EventQuery, Page, StackQuery
 from stoker.kernel.json.text import dumps
 from stoker.store.schema import tables
-from stoker.store.sql.compiled import RowsOf, found
+from stoker.store.sql.compiled import RowsOf, found, prepared
+from stoker.store.sql.postgresql import FIRST_TREE, SPACE, TREES, Lock
 
 _STACK_FILTERS = {
     "id": "id",
@@ -151,6 +152,26 @@ def lock_project(connection: sa.Connection, project_id: str) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(key)))
 
 
+# Earlier releases lock the numbers of all events exclusively. They and this one exclude each other.
+_LOCK_TREES = sa.text(
+    "SELECT pg_advisory_xact_lock_shared(:space, :numbers) UNION ALL"
+    " SELECT pg_advisory_xact_lock(:space, tree.key) FROM ("
+    " SELECT DISTINCT :first + (hashtext(coalesce(root_id, id)) & :mask) AS key"
+    " FROM stacks WHERE id = ANY(CAST(:ids AS text[])) ORDER BY key"
+    ") AS tree"
+).bindparams(space=SPACE, numbers=Lock.NUMBERS.value, first=FIRST_TREE, mask=TREES - 1)
+
+
+def lock_event_numbers(connection: sa.Connection, stack_ids: Iterable[str]) -> None:
+    """Lock the event numbers of the trees of these stacks until the transaction ends.
+
+    A client reads the events of a tree in the order of their numbers, so they must appear in that
+    order. Call this once in a transaction, for all of its events: the keys are locked in order.
+    """
+    if connection.dialect.name == "postgresql":
+        prepared(connection, _LOCK_TREES).execute(connection, {"ids": sorted(set(stack_ids))})
+
+
 def _paged(
     select: sa.Select[Any],
     table: sa.Table,
@@ -221,6 +242,7 @@ def _queued_of(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             columns.status,
             columns.number,
             columns.parent_operation,
+            columns.back_to,
         )
         .where(which)
         .order_by(columns.number)
@@ -259,6 +281,7 @@ def queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
             OperationStatus(row["status"]),
             row["number"],
             row["parent_operation"],
+            row["back_to"],
         )
         for row in some
     ]

@@ -16,7 +16,6 @@ from stoker.engine.model.records import (
     Operation,
     OperationStatus,
     Queued,
-    Resource,
     Stack,
     StoredSignal,
 )
@@ -26,6 +25,7 @@ from stoker.kernel.logs.log import Log
 from stoker.store.read import queries
 from stoker.store.read.group_read import Rows
 from stoker.store.read.queries import with_requested
+from stoker.store.read.resource_rows import SqlResources
 from stoker.store.read.snapshots import SqlSnapshots
 from stoker.store.read.state import SqlState
 from stoker.store.schema import tables
@@ -75,10 +75,6 @@ _OPEN_OPERATIONS = RowsOf(
     .order_by(tables.operations.c.number),
     tables.operations.c.stack_id,
 )
-_RESOURCES = RowsOf(
-    sa.select(tables.resources).order_by(tables.resources.c.created_at, tables.resources.c.id),
-    tables.resources.c.stack_id,
-)
 _SIGNAL_IDS = RowsOf(
     sa.select(tables.signals.c.id, tables.signals.c.stack_id).order_by(tables.signals.c.number),
     tables.signals.c.stack_id,
@@ -97,7 +93,7 @@ def contents_of(connection: sa.Connection, some: Rows, cipher: Cipher) -> Mappin
     return cipher.contents.read(connection, some, cipher.decrypt_content)
 
 
-class SqlReads(SqlSnapshots, SqlState):
+class SqlReads(SqlResources, SqlSnapshots, SqlState):
     """Rows of a relational database, as records."""
 
     async def stack(self, stack_id: str) -> Stack | None:
@@ -198,14 +194,6 @@ class SqlReads(SqlSnapshots, SqlState):
         columns = tables.operations.c
         select = sa.select(columns.stack_id).where(columns.status.in_(tables.OPEN)).distinct()
         return await self._read(lambda connection: list(connection.execute(select).scalars()))
-
-    async def resources(self, stack_id: str) -> Sequence[Resource]:
-        """Return all resource rows, oldest first."""
-        return await self._read_rows(
-            _RESOURCES,
-            stack_id,
-            lambda _, some: [rows.to_resource(row, self._cipher) for row in some],
-        )
 
     async def events(self, stack_ids: Sequence[str], query: EventQuery) -> Sequence[Event]:
         """Return the events that match, in order."""

@@ -1,31 +1,73 @@
-"""The state of a stack and its nested stacks, which shows whether an engine drove one since."""
+"""The state of a stack and its nested stacks, which shows whether an engine drove one since.
+
+Nested stacks are read level by level. The statements are compiled once, and reads of many stacks
+share them: an update reads the states of all its nested stacks at the same time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.records import TreeState
 from stoker.store.schema import tables
+from stoker.store.sql.compiled import InList, RowsOf
 from stoker.store.sql.encryption import plain_size
 
-_AT_ONCE = 500  # ids in one statement
+_STACKS, _OPERATIONS = tables.stacks.c, tables.operations.c
+_OF_STACK = _OPERATIONS.stack_id == _STACKS.id
+_LIVE = sa.select(
+    _STACKS.id, _STACKS.parent_id, _STACKS.fencing_token.label("fencing_token")
+).where(_STACKS.deleted_at.is_(None))
+_STATES = _LIVE.add_columns(
+    sa.select(sa.func.max(_OPERATIONS.number)).where(_OF_STACK).scalar_subquery().label("newest"),
+    sa.exists().where(_OF_STACK, _OPERATIONS.status.in_(tables.OPEN)).label("has_open"),
+)
+# Rows of many stacks, and of those nested directly in them.
+STATES_OF, STATES_BELOW = RowsOf(_STATES, _STACKS.id), RowsOf(_STATES, _STACKS.parent_id)
+_BELOW = InList(_STATES, _STACKS.parent_id)
+_SELECTED = InList(_STATES, _STACKS.id)
+_LOCKED = _LIVE.order_by(_STACKS.id).with_for_update()
+_LOCKED_OF, _LOCKED_BELOW = InList(_LOCKED, _STACKS.id), InList(_LOCKED, _STACKS.parent_id)
+
+_Rows = Sequence[Mapping[str, Any]]
 
 
-def tree(connection: sa.Connection, stack_id: str, *, locked: bool) -> TreeState:
-    """Return the state of a stack and its live nested stacks; ``locked`` locks their rows."""
-    stacks, tokens = tables.stacks.c, dict[str, int]()
-    found = _tokens(connection, stacks.id == stack_id, locked=locked)
+def tree(connection: sa.Connection, own: _Rows, below: _Rows) -> TreeState:
+    """Return the state of a stack and its live nested stacks.
+
+    ``own`` are the rows of :data:`STATES_OF`, ``below`` those of :data:`STATES_BELOW`.
+    """
+    found = [*own, *below] if own else []
+    while below and own:
+        below = _BELOW.find(connection, [row["id"] for row in below])
+        found += below
+    return _state_of(found)
+
+
+def locked_tree(connection: sa.Connection, stack_id: str) -> TreeState:
+    """Return the state of a stack and its live nested stacks, and lock their rows."""
+    ids: list[str] = []
+    found = _LOCKED_OF.find(connection, [stack_id])
     while found:
-        tokens.update(found)
-        above, found = list(found), {}
-        for some in _parts_of(above):
-            found |= _tokens(connection, stacks.parent_id.in_(some), locked=locked)
-    ids = list(tokens)
-    open_ = frozenset(_with_open_operations(connection, ids))
-    return TreeState(tokens, open_, _newest_operations(connection, ids))
+        above = [row["id"] for row in found]
+        ids += above
+        found = _LOCKED_BELOW.find(connection, above)
+    # Read the operations after the locks: another transaction may have added some before.
+    return _state_of(_SELECTED.find(connection, set(ids)))
+
+
+def _state_of(rows: Iterable[Mapping[str, Any]]) -> TreeState:
+    tokens, open_, newest = dict[str, int](), set[str](), dict[str, int]()
+    for row in rows:
+        tokens[row["id"]] = row["fencing_token"]
+        if row["has_open"]:
+            open_.add(row["id"])
+        if row["newest"] is not None:
+            newest[row["id"]] = row["newest"]
+    return TreeState(tokens, frozenset(open_), newest)
 
 
 def count_resources(connection: sa.Connection, root_id: str, besides: str) -> int:
@@ -55,37 +97,3 @@ def _others(root_id: str, besides: str) -> sa.Select[Any]:
     stacks = tables.stacks.c
     whole = sa.or_(stacks.id == root_id, stacks.root_id == root_id)
     return sa.select(stacks.id).where(whole, stacks.deleted_at.is_(None), stacks.id != besides)
-
-
-def _tokens(
-    connection: sa.Connection, which: sa.ColumnElement[bool], *, locked: bool
-) -> dict[str, int]:
-    stacks = tables.stacks.c
-    select = sa.select(stacks.id, stacks.fencing_token).where(which, stacks.deleted_at.is_(None))
-    select = select.order_by(stacks.id)
-    found = connection.execute(select.with_for_update() if locked else select)
-    return {id_: token for id_, token in found}  # noqa: C416 - a row is no tuple to the checker
-
-
-def _with_open_operations(connection: sa.Connection, stack_ids: Sequence[str]) -> Iterator[str]:
-    columns = tables.operations.c
-    for some in _parts_of(stack_ids):
-        select = sa.select(columns.stack_id).where(
-            columns.stack_id.in_(some), columns.status.in_(tables.OPEN)
-        )
-        yield from connection.execute(select).scalars()
-
-
-def _newest_operations(connection: sa.Connection, stack_ids: Sequence[str]) -> dict[str, int]:
-    columns, newest = tables.operations.c, dict[str, int]()
-    for some in _parts_of(stack_ids):
-        select = sa.select(columns.stack_id, sa.func.max(columns.number)).where(
-            columns.stack_id.in_(some)
-        )
-        for stack_id, number in connection.execute(select.group_by(columns.stack_id)):
-            newest[stack_id] = number
-    return newest
-
-
-def _parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    return (ids[begin : begin + _AT_ONCE] for begin in range(0, len(ids), _AT_ONCE))

@@ -18,6 +18,7 @@ from stoker.store.records.client_tokens import ClientTokensInTransaction, SqlCli
 from stoker.store.records.exports import ExportsInTransaction, SqlExports
 from stoker.store.schema import tables
 from stoker.store.sql import rows
+from stoker.store.sql.compiled import Inserts
 from stoker.store.sql.encryption import Cipher
 
 _sets, _protections, _detections = tables.change_sets, tables.protections, tables.detections
@@ -128,9 +129,11 @@ def _protection(connection: sa.Connection, stack_id: str) -> Protection:
 
 
 def put_executions(
-    connection: sa.Connection, executions: Sequence[ChangeSetExecution], _cipher: Cipher
+    inserts: Inserts, executions: Sequence[ChangeSetExecution], _cipher: Cipher
 ) -> None:
     """Record that change sets are executed; drop the other ones of their stacks."""
+    inserts.flush()
+    connection = inserts.connection
     for each in executions:
         mine = _sets.c.id == each.change_set_id
         stack = sa.select(_sets.c.stack_id).where(mine).scalar_subquery()

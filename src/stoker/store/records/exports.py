@@ -13,7 +13,7 @@ from stoker.store.read.group_read import Reading
 from stoker.store.records.lazy_flush import LazyFlush
 from stoker.store.schema import tables
 from stoker.store.sql import rows
-from stoker.store.sql.compiled import Insert
+from stoker.store.sql.compiled import Insert, Inserts
 from stoker.store.sql.encryption import Cipher
 
 _exports, _imports, _stacks = tables.exports, tables.imports, tables.stacks
@@ -84,8 +84,11 @@ def _importers(
 _INSERT = Insert(_exports)
 
 
-def put_exports(connection: sa.Connection, records: Sequence[Exports], cipher: Cipher) -> None:
+def put_exports(inserts: Inserts, records: Sequence[Exports], cipher: Cipher) -> None:
     """Replace all exports of stacks."""
     for record in records:
-        connection.execute(_exports.delete().where(_exports.c.stack_id == record.stack_id))
-        _INSERT.execute(connection, [rows.to_row(each, cipher) for each in record.exports])
+        # An export that moves to another stack of the transaction is deleted first.
+        inserts.flush()
+        former = _exports.delete().where(_exports.c.stack_id == record.stack_id)
+        inserts.connection.execute(former)
+        inserts.add(_INSERT, [rows.to_row(each, cipher) for each in record.exports])

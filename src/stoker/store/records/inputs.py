@@ -14,7 +14,7 @@ from stoker.engine.model.outgoing import sinks_of
 from stoker.engine.model.records import Input
 from stoker.store.schema import tables
 from stoker.store.schema.tables import contents
-from stoker.store.sql.compiled import InList, Insert, any_of, found
+from stoker.store.sql.compiled import InList, Insert, Inserts, any_of, found
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.rows import to_input_rows
 
@@ -22,7 +22,7 @@ _INPUTS, _SINKS = Insert(tables.inputs), Insert(tables.event_sinks)
 _IMPORTS = Insert(tables.imports)
 
 
-def put_inputs(connection: sa.Connection, inputs: Sequence[Input], cipher: Cipher) -> None:
+def put_inputs(inserts: Inserts, inputs: Sequence[Input], cipher: Cipher) -> None:
     """Write new inputs."""
     bodies: dict[str, Callable[[], str]] = {}
     rows, sinks, imports = [], [], []
@@ -37,10 +37,10 @@ def put_inputs(connection: sa.Connection, inputs: Sequence[Input], cipher: Ciphe
         if not stack_input.facade:
             stack = {"input_id": stack_input.id, "stack_id": stack_input.stack_id}
             imports += [{**stack, "name": name} for name in stack_input.imports]
-    _upsert_contents(connection, bodies)
-    _INPUTS.execute(connection, rows)
-    _SINKS.execute(connection, sinks)
-    _IMPORTS.execute(connection, imports)
+    _upsert_contents(inserts.connection, bodies)
+    inserts.add(_INPUTS, rows)
+    inserts.add(_SINKS, sinks)
+    inserts.add(_IMPORTS, imports)
 
 
 def _upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[], str]]) -> None:
@@ -48,14 +48,17 @@ def _upsert_contents(connection: sa.Connection, bodies: Mapping[str, Callable[[]
 
     ``bodies`` returns the encrypted text for each hash; only texts that are missing are encrypted.
     """
-    remaining = set(bodies)
-    while remaining:
-        known = {row["hash"] for row in _KNOWN.find(connection, remaining)}
-        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(remaining - known)]
+    missing = set(bodies)
+    while missing := missing - _present(connection, missing):
+        new = [{"hash": hash_, "body": bodies[hash_]()} for hash_ in sorted(missing)]
         _CONTENTS.execute(connection, new)
-        if connection.dialect.name == "sqlite":
-            return
-        remaining -= _held(connection, _SHARED, sorted(remaining))
+
+
+def _present(connection: sa.Connection, hashes: Collection[str]) -> set[str]:
+    """Return which of these contents exist. They are locked, except on SQLite."""
+    if connection.dialect.name == "sqlite":
+        return {row["hash"] for row in _KNOWN.find(connection, hashes)}
+    return _held(connection, _SHARED, sorted(hashes))
 
 
 def lock_contents(connection: sa.Connection, hashes: Collection[str]) -> None:

@@ -32,7 +32,7 @@ class Prepared:
         compiled = statement.compile(
             dialect=dialect, column_keys=names, compile_kwargs={"render_postcompile": True}
         )
-        self._text = str(compiled)
+        self.text = str(compiled)
         self._order: Sequence[str] | None = compiled.positiontup
         self._values_of = itemgetter(*self._order) if self._order else None
         parameters = frozenset(names or ())
@@ -58,7 +58,7 @@ class Prepared:
             rows = list(zip(map(self._values_of, complete), strict=False))
         else:
             rows = list(map(self._values_of, complete))
-        return connection.exec_driver_sql(self._text, rows)
+        return connection.exec_driver_sql(self.text, rows)
 
     def rows(self, connection: sa.Connection, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Execute the statement and return its rows as the driver gives them."""
@@ -175,7 +175,7 @@ class Insert:
     def __init__(
         self, table: sa.Table, key: str | None = None, *, keep: Sequence[str] | None = ()
     ) -> None:
-        self._table = table
+        self.table = table
         self._key = key
         self._keep = keep
         self._prepared: dict[str, Prepared] = {}  # by dialect
@@ -184,22 +184,73 @@ class Insert:
         """Insert or update the rows."""
         if not values:
             return
-        dialect = connection.dialect
-        statement = self._prepared.get(dialect.name)
-        if statement is None:
-            statement = self._prepared[dialect.name] = self._prepare(dialect, list(values[0]))
-        if dialect.name != _SERVER:
+        statement = self._statement(connection.dialect, values)
+        if connection.dialect.name != _SERVER:
             statement.execute(connection, *values)
             return
-        if self._key is not None:
-            values = _each_once(values, self._key, self._keep or ())
+        values = self._once(values)
         for begin in range(0, len(values), _ROWS_AT_ONCE):
             some = values[begin : begin + _ROWS_AT_ONCE]
             statement.execute(connection, {"rows": _document(some)})
 
-    def _prepare(self, dialect: sa.Dialect, names: Sequence[str]) -> Prepared:
-        prepare = _insert_documents if dialect.name == _SERVER else _insert_rows
-        return prepare(dialect, self._table, names, self._key, self._keep)
+    def part(
+        self, dialect: sa.Dialect, values: Sequence[dict[str, Any]], name: str
+    ) -> tuple[str, str]:
+        """Return the text of the statement for a server, and the document with the rows.
+
+        ``name`` is that of the parameter for the document.
+        """
+        statement = self._statement(dialect, values)
+        return statement.text.replace("%(rows)s", f"%({name})s"), _document(self._once(values))
+
+    def _once(self, values: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
+        return values if self._key is None else _each_once(values, self._key, self._keep or ())
+
+    def _statement(self, dialect: sa.Dialect, values: Sequence[dict[str, Any]]) -> Prepared:
+        statement = self._prepared.get(dialect.name)
+        if statement is None:
+            prepare = _insert_documents if dialect.name == _SERVER else _insert_rows
+            statement = prepare(dialect, self.table, list(values[0]), self._key, self._keep)
+            self._prepared[dialect.name] = statement
+        return statement
+
+
+class Inserts:
+    """The inserts of a transaction. A server gets those into different tables in one statement.
+
+    Each statement costs a round trip, and as much time as some rows.
+    """
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+        self._waiting: dict[sa.Table, tuple[Insert, Sequence[dict[str, Any]]]] = {}
+
+    def add(self, insert: Insert, values: Sequence[dict[str, Any]]) -> None:
+        """Insert or update rows now, or with the next :meth:`flush`."""
+        if self.connection.dialect.name != _SERVER or len(values) > _ROWS_AT_ONCE:
+            self.flush()
+            insert.execute(self.connection, values)
+        elif values:
+            # One statement may change a row only once.
+            if insert.table in self._waiting:
+                self.flush()
+            self._waiting[insert.table] = insert, values
+
+    def flush(self) -> None:
+        """Execute the inserts that wait."""
+        waiting, self._waiting = list(self._waiting.values()), {}
+        if len(waiting) == 1:
+            [(insert, values)] = waiting
+            insert.execute(self.connection, values)
+        elif waiting:
+            dialect, texts, documents = self.connection.dialect, [], {}
+            for number, (insert, values) in enumerate(waiting):
+                text, documents[f"rows{number}"] = insert.part(dialect, values, f"rows{number}")
+                texts.append(f"part{number} AS ({text})")
+            # PostgreSQL executes the last part first (seen with version 15, not documented). The
+            # order matters only for locks: other orders are correct, but may deadlock.
+            together = f"WITH {', '.join(reversed(texts))} SELECT 1"
+            self.connection.exec_driver_sql(together, documents).close()
 
 
 class Delete:

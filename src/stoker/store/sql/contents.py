@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 import sqlalchemy as sa
 from cachetools import LRUCache
 
+from stoker.kernel.json.content import Content
 from stoker.kernel.json.text import dumps
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
@@ -28,22 +29,12 @@ _FEW = 10  # sections up to this number of entries are not shared
 _BODIES = InList(sa.select(tables.contents.c.hash, tables.contents.c.body), tables.contents.c.hash)
 
 
-class SharedContent(dict[str, Any]):
-    """A map that was read from the database, with its hash."""
-
-    __slots__ = ("__weakref__", "hash")
-
-    def __init__(self, content: Mapping[str, Any], hash_: str) -> None:
-        super().__init__(content)
-        self.hash = hash_
-
-
 class ContentCache:
     """Decoded contents by their hash. Safe to use from many threads."""
 
     def __init__(self, most: int = RECENT_CHARACTERS) -> None:
         self._lock = Lock()
-        self._used: WeakValueDictionary[str, SharedContent] = WeakValueDictionary()
+        self._used: WeakValueDictionary[str, Content] = WeakValueDictionary()
         self._recent: LRUCache[str, tuple[Any, int]] = LRUCache(most, lambda each: each[1])
 
     def read(
@@ -67,7 +58,7 @@ class ContentCache:
             found[row["hash"]] = self._keep(row["hash"], *decoded(row["body"]))
         return found
 
-    def _parts(self, value: Mapping[str, Any]) -> dict[str, SharedContent]:
+    def _parts(self, value: Mapping[str, Any]) -> dict[str, Content]:
         """Return the large sections of an environment, which environments of a tree share."""
         large = {name: value[name] for name in _SECTIONS if isinstance(value.get(name), dict)}
         return {
@@ -76,10 +67,10 @@ class ContentCache:
             if len(part) > _FEW
         }
 
-    def _shared(self, value: Mapping[str, Any], hash_: str) -> SharedContent:
+    def _shared(self, value: Mapping[str, Any], hash_: str) -> Content:
         """Return the map, or an equal one that is in use: another thread may have read it."""
         with self._lock:
-            return self._used.setdefault(hash_, SharedContent(value, hash_))
+            return self._used.setdefault(hash_, Content(value, hash_))
 
     def _known(self, hash_: str) -> Any:
         recent = self._recent.get(hash_)

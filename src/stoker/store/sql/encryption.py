@@ -17,8 +17,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, MultiFernet
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
+from stoker.kernel.json.content import Content
 from stoker.kernel.json.text import dumps, loads
-from stoker.store.sql.contents import ContentCache, SharedContent
+from stoker.store.sql.contents import ContentCache
 
 _PIECE = 128 * 1024  # bytes that are encrypted in one call, during which no other thread can run
 _BETWEEN = "."  # separates the pieces of an encrypted text
@@ -71,6 +72,8 @@ class _Key:
     def encrypt(self, text: str) -> str:
         """Return the text in encrypted pieces, after a mark that names the key."""
         data = text.encode()
+        if len(data) <= _PIECE:
+            return self._mark + self._encrypt_piece(data)
         pieces = [data[begin : begin + _PIECE] for begin in range(0, len(data), _PIECE)]
         return self._mark + _BETWEEN.join(map(self._encrypt_piece, pieces))
 
@@ -138,10 +141,13 @@ class ColumnCipher:
 
     def hashed(self, value: Any) -> Hashed:
         """Return the SHA-256 of the plain text, and a function that encrypts it."""
-        if isinstance(value, SharedContent):
+        if isinstance(value, Content) and value.hash is not None:
             return value.hash, lambda: self.encrypt(value)
         text = _written(value)
-        return hashlib.sha256(text.encode()).hexdigest(), lambda: self._encrypted(text)
+        hash_ = hashlib.sha256(text.encode()).hexdigest()
+        if isinstance(value, Content):
+            value.hash = hash_
+        return hash_, lambda: self._encrypted(text)
 
     def _encrypted(self, text: str) -> str:
         if text in _EMPTY:

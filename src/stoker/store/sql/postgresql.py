@@ -135,13 +135,16 @@ class Lock(IntEnum):
     """Exclusive locks of sessions."""
 
     SCHEMA = 1
-    NUMBERS = 2  # draw event numbers, so that they become visible in order
+    NUMBERS = 2  # write events of any tree; shared by transactions that lock trees
     ENGINE = 3  # drive all stacks of the database
     MEMBERS = 4  # share the work on them with other processes
     DUTIES = 5  # run the tasks that one of many engines does for all
 
 
 SPACE = 0x570C  # separates the locks of this service from those of other programs
+# Keys of the locks of trees, above those in `Lock`. Several trees may share a key: a transaction
+# has at most this many locks.
+FIRST_TREE, TREES = 1024, 1024
 
 
 def lock(connection: sa.Connection, which: Lock) -> None:

@@ -32,9 +32,25 @@ class SessionLock:
         self._lock_function = (
             functions.pg_try_advisory_lock_shared if shared else functions.pg_try_advisory_lock
         )
+        self._trial = (
+            functions.pg_try_advisory_xact_lock_shared
+            if shared
+            else functions.pg_try_advisory_xact_lock
+        )
         self._connection: sa.Connection | None = None
         # One thread at a time: a release waits for a thread that acquires the locks.
         self._mutex = threading.Lock()
+
+    def is_free(self) -> bool:
+        """Return whether :meth:`acquire` would succeed now.
+
+        It needs no new session, so it is cheap for the server.
+        """
+        with database_faults(), self._database.connect() as connection:
+            connection.execution_options(isolation_level="AUTOCOMMIT")
+            # Each lock is released at the end of the statement.
+            attempts = (self._trial(SPACE, lock) for lock in self._locks)
+            return all(connection.execute(sa.select(*attempts)).one())
 
     def acquire(self) -> bool:
         """Try to acquire the locks. Return whether this process has them now."""

@@ -3,6 +3,8 @@
 A conflict is retried. A fault that may pass is raised as StoreError, and a mistake in a statement
 or a value as it is. A request waits a few seconds for the database; background work waits as long
 as it takes.
+
+A transaction may register a statement for after its commit, such as a notification.
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ from typing import TypeVar
 import sqlalchemy as sa
 
 from stoker.engine.model.interfaces import StoreError
+from stoker.kernel.logs.log import Log
 from stoker.kernel.request_scope import in_request
 from stoker.store.sql.postgresql import is_conflict
 
+log = Log(__name__)
 Result = TypeVar("Result")
 
 _ATTEMPTS = 10
@@ -37,9 +41,12 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
         done = False
         with database_faults():
             try:
-                with database.begin() as connection:
-                    result = work(connection)
-                    done = True
+                with database.connect() as connection:
+                    connection.info.pop(_AFTER_COMMIT, None)
+                    with connection.begin():
+                        result = work(connection)
+                        done = True
+                    _run_after_commit(connection)
                 return result
             except sa.exc.DBAPIError as error:
                 broken = error.connection_invalidated and not done and attempt == 0
@@ -48,6 +55,33 @@ def in_transaction(database: sa.Engine, work: Callable[[sa.Connection], Result])
         # Let the other transaction finish first; without a pause they may conflict again.
         time.sleep(_PAUSE)
     raise AssertionError
+
+
+AfterCommit = Callable[[sa.Connection], None]
+_AFTER_COMMIT = "stoker_after_commit"
+
+
+def after_commit(connection: sa.Connection, work: AfterCommit) -> None:
+    """Execute one statement when the transaction of :func:`in_transaction` has committed.
+
+    It is executed at most once: not after a rollback, a lost response to the commit, or the death
+    of this process.
+    """
+    connection.info.setdefault(_AFTER_COMMIT, []).append(work)
+
+
+def _run_after_commit(connection: sa.Connection) -> None:
+    """Run the registered work. The transaction has succeeded, so faults are only logged."""
+    works: list[AfterCommit] = connection.info.pop(_AFTER_COMMIT, [])
+    if not works:
+        return
+    try:
+        # A single statement needs no round trips for a transaction.
+        connection.execution_options(isolation_level="AUTOCOMMIT")
+        for work in works:
+            work(connection)
+    except (sa.exc.SQLAlchemyError, OSError) as error:
+        log.warning("not done after a commit", reason=str(error).partition("\n")[0])
 
 
 # Codes of SQLite that the statement did not cause: the same one may succeed later.

@@ -4,9 +4,9 @@ In: changes that became ready together. Out: for each change, None or the error 
 owner's change is rejected unless its stack still has the fencing token of the change. A public
 change is rejected if its name is in use, or by one of its guards, which see all changes before it.
 
-Events are written last, so that a transaction that has the lock of their numbers waits for no other
-lock. Called by :mod:`stoker.store.write.group_commit`. Tested by tests/store/test_group_commit.py,
-test_ownership.py and test_simultaneous_writes.py.
+Events are written last, so that a transaction that has the locks of their numbers waits for no
+other lock. Called by :mod:`stoker.store.write.group_commit`. Tested by
+tests/store/test_group_commit.py, test_ownership.py and test_simultaneous_writes.py.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from stoker.engine.model.storage.changes import (
 )
 from stoker.kernel.errors import name_taken
 from stoker.store.ownership.acquire import Defer, acquire_new
+from stoker.store.read import queries
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema import tables
 from stoker.store.sql.compiled import InList
 from stoker.store.sql.encryption import Cipher, Hashed
-from stoker.store.sql.postgresql import Lock, lock
-from stoker.store.write.record_writer import STATEMENTS, write_records
+from stoker.store.write.record_writer import write_events, write_records
 from stoker.store.write.transaction_reader import SqlTransactionReader
 
 
@@ -181,6 +181,8 @@ class _Transaction:
     def finish(self, outbox: SqlOutbox, defer: Defer | None) -> None:
         """Write the remaining changes, then messages and events."""
         self.flush()
+        # It refers to this object. Such a cycle would keep all records in memory for long.
+        self._reader = None
         connection = self._connection
         events, messages = self._records[Event], self._records[Message]
         if events or messages:
@@ -188,11 +190,11 @@ class _Transaction:
         if defer is not None:
             defer(connection, self._written, outbox.has_unannounced)
         # Clients that have read an event ask for later ones, so events must appear in the order of
-        # their numbers. Write events last. A transaction with the lock of the event numbers must
-        # not wait for other locks, because all other writers wait for it.
+        # their numbers. Write events last. A transaction with the locks of the event numbers must
+        # not wait for other locks, because other writers of the same trees wait for it.
         if events:
-            lock(connection, Lock.NUMBERS)
-            STATEMENTS[Event].put(connection, events, self._cipher)
+            queries.lock_event_numbers(connection, (event.stack_id for event in events))
+            write_events(connection, events, self._cipher)
         if defer is None:
             acquiring = [change for change in self._written if change.acquires]
             if acquiring:

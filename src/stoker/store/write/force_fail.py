@@ -12,9 +12,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Action, Event, Status
+from stoker.store.read import queries
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema.tables import OPEN, events, operations, resources, stacks
-from stoker.store.sql.postgresql import Lock, lock
 
 
 def give_up(
@@ -53,7 +53,7 @@ def give_up(
         failure_events.insert(0, {**event, "resource_id": row.id})
     connection.execute(resources.update().where(*under_way).values(status="FAILED", reason=reason))
     if failure_events:
-        lock(connection, Lock.NUMBERS)
+        queries.lock_event_numbers(connection, [stack_id])
         connection.execute(events.insert(), failure_events)
         outbox.add(connection, [_record(event) for event in failure_events])
 

@@ -64,6 +64,10 @@ class _Entry:
     too_late: DatabaseTimeoutError | None = None
 
 
+class _RehearsedError(Exception):
+    """The transaction must be rolled back."""
+
+
 _SINCE = attrgetter("since")
 
 # The result of an entry, or the error if nothing was written.
@@ -129,6 +133,18 @@ class GroupCommit:
         """Raise the fencing token of a stack with an open operation, and return the stack."""
         acquired: AcquiredStack | None = await self.enter(AcquireRequest(stack_id))
         return acquired
+
+    async def rehearse(self, change: Change) -> None:
+        """Write a change in a transaction that is rolled back, without observers."""
+        await self._runner.write(partial(self._write_and_roll_back, change))
+
+    def _write_and_roll_back(self, change: Change) -> None:
+        def work(connection: sa.Connection) -> None:
+            write(connection, [change], self._cipher, self.outbox, self._defer)
+            raise _RehearsedError
+
+        with contextlib.suppress(_RehearsedError):
+            in_transaction(self._engine, work)
 
     async def enter(self, job: _Job) -> Any:
         """Add an entry to the next transaction, and return its result once it is durable."""

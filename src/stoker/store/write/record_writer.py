@@ -27,7 +27,7 @@ from stoker.store.records.exports import put_exports
 from stoker.store.records.inputs import put_inputs
 from stoker.store.schema.columns import RecordTable
 from stoker.store.schema.tables import RECORDS
-from stoker.store.sql.compiled import Delete, Insert, Trim
+from stoker.store.sql.compiled import Delete, Insert, Inserts, Trim
 from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.rows import to_row
 
@@ -39,14 +39,12 @@ _ORDER = {kind: position for position, kind in enumerate(RECORDS)}
 _REVISIONS = Insert(RECORDS[StackRevision].table, "id")
 
 
-def _put_revisions(
-    connection: sa.Connection, revisions: Sequence[StackRevision], cipher: Cipher
-) -> None:
+def _put_revisions(inserts: Inserts, revisions: Sequence[StackRevision], cipher: Cipher) -> None:
     stacks = sorted((each.stack for each in revisions), key=lambda stack: stack.id)
-    _REVISIONS.execute(connection, [to_row(stack.acquired, cipher) for stack in stacks])
+    inserts.add(_REVISIONS, [to_row(stack.acquired, cipher) for stack in stacks])
 
 
-_OWN_WAY: Mapping[type[Struct], Callable[[sa.Connection, Sequence[Any], Cipher], None]] = {
+_OWN_WAY: Mapping[type[Struct], Callable[[Inserts, Sequence[Any], Cipher], None]] = {
     Input: put_inputs,
     StackRevision: _put_revisions,
     Exports: put_exports,
@@ -67,16 +65,18 @@ class _Statements:
         self._trim = None if stored.newest is None else Trim(*stored.newest)
         self._deletes = [Delete(column, stored.unless_in) for column in stored.dropped]
 
-    def put(self, connection: sa.Connection, records: Sequence[Any], cipher: Cipher) -> None:
+    def put(self, inserts: Inserts, records: Sequence[Any], cipher: Cipher) -> None:
         """Insert or update the rows of records."""
         if len(records) > 1:
             if self._key is not None:
                 records = list({getattr(record, self._key): record for record in records}.values())
             if self._sorts:
                 records = sorted(records, key=lambda record: record.id)
-        self._insert.execute(connection, list(map(to_row, records, repeat(cipher))))
+        inserts.add(self._insert, list(map(to_row, records, repeat(cipher))))
         if self._trim is not None:
-            self._trim.execute(connection, {getattr(each, self._newest or "") for each in records})
+            inserts.flush()
+            owners = {getattr(each, self._newest or "") for each in records}
+            self._trim.execute(inserts.connection, owners)
 
     def drop(self, connection: sa.Connection, ids: Sequence[str]) -> None:
         """Delete the rows of records and the rows that belong to them."""
@@ -85,6 +85,13 @@ class _Statements:
 
 
 STATEMENTS = {kind: _Statements(kind, stored) for kind, stored in RECORDS.items()}
+
+
+def write_events(connection: sa.Connection, events: Sequence[Event], cipher: Cipher) -> None:
+    """Write events, whose numbers the transaction has locked."""
+    inserts = Inserts(connection)
+    STATEMENTS[Event].put(inserts, events, cipher)
+    inserts.flush()
 
 
 def write_records(connection: sa.Connection, changes: Iterable[Change], cipher: Cipher) -> Puts:
@@ -99,14 +106,12 @@ def write_records(connection: sa.Connection, changes: Iterable[Change], cipher: 
             puts.setdefault(type(record), []).append(record)
         for key in change.drops:
             drops.setdefault(key.kind, []).append(key.id)
+    inserts = Inserts(connection)
     for kind in sorted(puts, key=_ORDER.__getitem__):
-        if kind in WRITTEN_LAST:
-            continue
-        own_way = _OWN_WAY.get(kind)
-        if own_way is None:
-            STATEMENTS[kind].put(connection, puts[kind], cipher)
-        else:
-            own_way(connection, puts[kind], cipher)
+        if kind not in WRITTEN_LAST:
+            put = _OWN_WAY.get(kind) or STATEMENTS[kind].put
+            put(inserts, puts[kind], cipher)
+    inserts.flush()
     for kind in sorted(drops, key=_ORDER.__getitem__):
         STATEMENTS[kind].drop(connection, drops[kind])
     return puts

@@ -66,7 +66,7 @@ class SqlTransactionReader(
 
     def tree(self, stack_id: str) -> TreeState:
         """Return the state of a stack and its nested stacks, locked."""
-        return trees.tree(self._connection, stack_id, locked=True)
+        return trees.locked_tree(self._connection, stack_id)
 
     def has_resource(self, resource_id: str) -> bool:
         """Return whether there is the row; it is locked."""

@@ -21,6 +21,7 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, KEY_ERROR, VALUE_ERROR, ErrorType
+from stoker.kernel.json.content import Content
 from stoker.kernel.values import replace
 from stoker.template.environment.registry import Entry, registry_diagnostics
 from stoker.template.environment.single_resources import child_registry
@@ -80,6 +81,16 @@ def parse_environment(
     ``file`` is the name of its file, whose errors have another type. Raises ``DiagnosticError``.
     """
     renew_suggestions()
+    if not isinstance(document, Content) or file is not None:
+        return _parsed(document, file)
+    # A stack parses its stored environment for each resource with a nested stack.
+    if document.parsed is None:
+        document.parsed = _parsed(document, None)
+    found: Environment = document.parsed
+    return found
+
+
+def _parsed(document: Mapping[str, Any] | str | None, file: str | None) -> Environment:
     wrong = BAD_REQUEST if file is None else VALUE_ERROR
     source = (
         _parse_text(document, file, wrong)

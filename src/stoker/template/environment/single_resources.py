@@ -22,6 +22,8 @@ from stoker.template.environment.registry import (
     without_entry,
 )
 
+_NO_MARKS: frozenset[str] = frozenset()
+
 
 class Marks(Struct, frozen=True):
     """Marks of single resources in registries, by name or glob."""
@@ -34,6 +36,8 @@ class Marks(Struct, frozen=True):
 
     def of(self, resource_name: str) -> frozenset[str]:
         """Return the marks of one resource."""
+        if not self:
+            return _NO_MARKS
         found = set(self.named.get(resource_name, ()))
         for glob, words in self.globs:
             if not words <= found and glob.match(resource_name):

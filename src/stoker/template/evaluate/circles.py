@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
 from stoker.kernel.diagnostics import Diagnostic, Path, format_path
 from stoker.kernel.errors import CIRCULAR_DEPENDENCY
-from stoker.kernel.graph import find_cycle
 from stoker.template.document import Template
 
 _MAX_NAMED_REFERENCES = 8  # in one message
@@ -17,11 +16,8 @@ _REFERENCES = frozenset(("get_resource", "Ref"))
 _ATTRIBUTES = frozenset(("get_attr", "Fn::GetAtt"))
 
 
-def circle_findings(
-    template: Template, dependencies: Mapping[str, frozenset[str]]
-) -> list[Diagnostic]:
-    """Return a diagnostic about one cycle, if there is any."""
-    circle = find_cycle(dependencies)
+def circle_findings(template: Template, circle: Sequence[str] | None) -> list[Diagnostic]:
+    """Return a diagnostic about a cycle of dependencies, if there is one."""
     if circle is None:
         return []
     return [

@@ -25,9 +25,16 @@ from stoker.kernel.diagnostics import (
 from stoker.kernel.freeing import drop
 from stoker.kernel.lazy import lazy
 from stoker.schema.resource_type import MakesStack, NestingType, ResourceType, can
-from stoker.template.definition import CustomCheck, Definition, Facts, Output, TypeRegistry
+from stoker.template.definition import (
+    CustomCheck,
+    Definition,
+    Dependencies,
+    Facts,
+    Output,
+    TypeRegistry,
+)
 from stoker.template.document import Template
-from stoker.template.evaluate.inputs import Inputs, mean_same_types
+from stoker.template.evaluate.inputs import Inputs, are_same
 from stoker.template.evaluate.loops import written_out
 from stoker.template.evaluate.nested_stacks import (
     diagnostic_in,
@@ -37,7 +44,8 @@ from stoker.template.evaluate.nested_stacks import (
     separate_in,
     without_repetitions,
 )
-from stoker.template.evaluate.outputs import exports_diagnostics, output, output_diagnostics
+from stoker.template.evaluate.outputs import diagnostics_of_output, exports_diagnostics, output
+from stoker.template.evaluate.reuse import Work, reusable_analyses
 from stoker.template.evaluate.static_analysis import (
     Attributes,
     Evaluator,
@@ -51,6 +59,11 @@ from stoker.template.functions.registry import functions_of
 from stoker.template.functions.scope import ParameterValues, Scope
 
 _FREED_AT_ONCE = 50  # resources of an evaluation that is freed without a helper thread
+
+
+def has_hooks(evaluation: Evaluation) -> bool:
+    """Return whether some resource may have hooks."""
+    return bool(evaluation.resolver.hooks)
 
 
 def moves(evaluation: Evaluation) -> Mapping[str, str]:
@@ -70,10 +83,43 @@ def imports(evaluation: Evaluation) -> Mapping[str, str]:
     return found
 
 
+def _findings(evaluation: Evaluation) -> Diagnostics:
+    """Return all diagnostics known in advance."""
+    resolved, source = evaluation.resolved, evaluation.template.source
+    nested = list(_nested_diagnostics(evaluation))
+    with evaluation.work:
+        nested += _separate_diagnostics(evaluation)
+    resources = resource_diagnostics(
+        evaluation.template, evaluation.analyses, evaluation.dependencies.cycle
+    )
+    outputs = evaluation.output_diagnostics
+    sections = resolved.section_diagnostics()  # Last: by now each used condition is known.
+    inputs = evaluation.inputs
+    warnings = inputs.environment.warnings if inputs.facade is None else ()
+    found = [
+        *resolved.diagnostics,
+        *sections,
+        *resources,
+        *nested,
+        *outputs,
+        *source.warnings,
+        *warnings,
+    ]
+    return Diagnostics(source.all_located(first_of(found)))
+
+
+def _charge(user: Evaluation, reused: Evaluation) -> None:
+    """Count the work for an evaluation and those below it, as if its user did it again."""
+    user.inputs.budget.charge(reused.work.cost)
+    for child in vars(reused).get("children", {}).values():
+        _charge(user, child)
+
+
 class Evaluation:
     """One template with its inputs.
 
-    ``earlier`` is an evaluation for the same stack, or for another stack of the same template.
+    ``earlier`` is an evaluation for the same stack, or for another stack of the same template; a
+    ``sibling`` is one for another stack with the same parent, whose work the parent has counted.
     """
 
     def __init__(
@@ -82,6 +128,7 @@ class Evaluation:
         inputs: Inputs,
         types: TypeRegistry,
         earlier: Evaluation | None = None,
+        sibling: Evaluation | None = None,
     ) -> None:
         self.template = template
         self.template, self.resolved = written_out(template, inputs)
@@ -89,7 +136,11 @@ class Evaluation:
             renew_suggestions()
         self.inputs = inputs
         self.known_types = types
-        self._earlier = earlier
+        self._earlier = earlier or sibling
+        self._counts_reuse = earlier is not None
+        self.work = Work(inputs.budget)  # without nested stacks
+        self._former_dependencies: Dependencies | None = None
+        self._former_children: Mapping[str, Evaluation] = {}
         self._references = RecordedReferences()
         self._without_type: dict[str, Sequence[Diagnostic]] = {}  # why resources have no type
 
@@ -112,6 +163,7 @@ class Evaluation:
         """The type name of each enabled resource in the template."""
         return {body.name: body.type_name for body in self.resolved.resources}
 
+    has_hooks = lazy(has_hooks)
     moves = lazy(moves)
     imports = lazy(imports)
 
@@ -119,21 +171,21 @@ class Evaluation:
     def types(self) -> Mapping[str, ResourceType]:
         """The type of each enabled resource, without those of unknown type."""
         found: dict[str, ResourceType] = {}
-        for body in self.resolved.resources:
-            try:
-                found[body.name] = self.resolver.type_of(body)
-            except DiagnosticError as error:
-                self._without_type[body.name] = error.diagnostics
-                self.resolved.note(error, (*body.path, self.template.version.dialect.type))
+        with self.work:
+            for body in self.resolved.resources:
+                try:
+                    found[body.name] = self.resolver.type_of(body)
+                except DiagnosticError as error:
+                    self._without_type[body.name] = error.diagnostics
+                    self.resolved.note(error, (*body.path, self.template.version.dialect.type))
         return found
 
     @lazy
     def resolver(self) -> TypeResolver:
         """The resolver of the types of the resources."""
-        earlier = self._earlier
-        if earlier is not None and mean_same_types(earlier.inputs, self.inputs):
-            return earlier.resolver
-        return TypeResolver(self.inputs, self.known_types)
+        if self._earlier is None:
+            return TypeResolver(self.inputs, self.known_types)
+        return self._earlier.resolver.at(self.inputs)
 
     def hooks_of(self, name: str) -> frozenset[str]:
         """Return the hooks of a resource."""
@@ -172,19 +224,31 @@ class Evaluation:
         self._earlier = None
         known = {}
         if earlier is not None:
-            tell_of_stack = earlier.resolved.condition_parameters.tells_of_stack
-            known = evaluator.reusable(
-                earlier.evaluator, earlier.analyses, conditions_tell_of_stack=tell_of_stack
+            self._former_dependencies = earlier.dependencies
+            self._former_children = vars(earlier).get("children", {})
+            known = reusable_analyses(
+                evaluator,
+                earlier.evaluator,
+                earlier.analyses,
+                earlier.resolved.condition_parameters,
             )
-        return {
-            body.name: known.get(body.name) or evaluator.analyse(body)
-            for body in self.resolved.resources
-        }
+        with self.work:
+            if self._counts_reuse:
+                for analysis in known.values():
+                    self.inputs.budget.charge(analysis.cost)
+            return {
+                body.name: known.get(body.name) or evaluator.analyse(body)
+                for body in self.resolved.resources
+            }
 
     @lazy
-    def dependencies(self) -> Mapping[str, frozenset[str]]:
+    def dependencies(self) -> Dependencies:
         """For each enabled resource the enabled resources that it depends on."""
-        return dependencies_of(self.analyses)
+        found, former = dependencies_of(self.analyses), self._former_dependencies
+        self._former_dependencies = None
+        if found == former and [*found] == [*former]:
+            return former  # Its order is known.
+        return found
 
     def definition(self, name: str, facts: Facts, *, light: bool = False) -> Definition:
         """Return one resource with the facts known now. Raises :class:`DiagnosticError`.
@@ -222,35 +286,23 @@ class Evaluation:
         used: Attributes = {}
         for analysis in self.analyses.values():
             _merge(used, analysis.attributes)
-        _ = self._output_diagnostics  # which records what outputs refer to
+        _ = self.output_diagnostics  # which records what outputs refer to
         _merge(used, self._references.attributes)
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
     def validate(self) -> Diagnostics:
         """Return all diagnostics known in advance, with positions, errors first."""
-        nested = [*_nested_diagnostics(self), *_separate_diagnostics(self)]
-        resources = resource_diagnostics(self.template, self.analyses, self.dependencies)
-        outputs = self._output_diagnostics
-        sections = self.resolved.section_diagnostics()  # Last: by now each used condition is known.
-        own = self.template.source.warnings
-        warnings = self.inputs.environment.warnings if self.inputs.facade is None else ()
-        found = [
-            *self.resolved.diagnostics,
-            *sections,
-            *resources,
-            *nested,
-            *outputs,
-            *own,
-            *warnings,
-        ]
-        return Diagnostics(self.template.source.all_located(first_of(found)))
+        return Diagnostics(self._findings)
+
+    _findings = lazy(_findings)
 
     @lazy
-    def _output_diagnostics(self) -> list[Diagnostic]:
-        """Return diagnostics about the outputs; their references are recorded, too."""
+    def output_diagnostics(self) -> list[Diagnostic]:
+        """The diagnostics about the outputs; their references are recorded, too."""
         outputs, scope = self.resolved.outputs, self.scope
-        found = [diagnostic for body in outputs for diagnostic in output_diagnostics(body, scope)]
-        return [*found, *exports_diagnostics(outputs, scope)]
+        with self.work:
+            found = [each for body in outputs for each in diagnostics_of_output(body, scope)]
+            return [*found, *exports_diagnostics(outputs, scope)]
 
     @lazy
     def children(self) -> Mapping[str, Evaluation]:
@@ -258,22 +310,35 @@ class Evaluation:
         found: dict[str, Evaluation] = {}
         # The first evaluation of each template. The others reuse its analyses.
         alike: dict[int, Evaluation] = {}
-        for name, analysis in self.analyses.items():
+        analyses = self.analyses  # which also sets the former children
+        former, self._former_children = self._former_children, {}
+        for name, analysis in analyses.items():
             if analysis.definition is None or self.inputs.budget.nested < 0:
                 continue
             if not isinstance(analysis.definition.type, NestingType):
                 continue
             try:
-                child = nested_in(
-                    analysis.definition, self.inputs, self.resolver, lambda: self.attributes_used
-                )
+                with self.work:
+                    nested = nested_in(
+                        analysis.definition,
+                        self.inputs,
+                        self.resolver,
+                        lambda: self.attributes_used,
+                    )
             except DiagnosticError as error:
                 self.resolved.note(error, self.template.resources[name].path)
                 continue
-            if child is not None:
-                template = id(child[0])
-                found[name] = Evaluation(*child, self.known_types, alike.get(template))
-                alike.setdefault(template, found[name])
+            if nested is None:
+                continue
+            template, inputs = nested
+            earlier, sibling = _reusable(former.get(name), template), alike.get(id(template))
+            if earlier is not None and evaluates(earlier, template, inputs):
+                child = earlier
+                _charge(self, child)
+            else:
+                child = Evaluation(template, inputs, self.known_types, earlier, sibling)
+            found[name] = child
+            alike.setdefault(id(template), child)
         return found
 
     @property
@@ -282,6 +347,33 @@ class Evaluation:
         _ = self.types
         nested = [child.missing for child in self.children.values()]
         return frozenset(self.resolved.missing).union(*nested)
+
+
+def evaluates(evaluation: Evaluation, template: Template, inputs: Inputs) -> bool:
+    """Return whether this is the evaluation of a template with these inputs."""
+    return (
+        template is evaluation.template
+        and are_same(inputs, evaluation.inputs)
+        and not may_change(evaluation)
+    )
+
+
+def may_change(evaluation: Evaluation) -> bool:
+    """Return whether an evaluation, or one below it, has read the time, or chance."""
+    known = vars(evaluation)
+    return (
+        evaluation.resolved.condition_parameters.reads.may_change
+        or any(each.may_change for each in known.get("analyses", {}).values())
+        or any(map(may_change, known.get("children", {}).values()))
+    )
+
+
+def _reusable(former: Evaluation | None, template: Template) -> Evaluation | None:
+    """Return the former evaluation of a nested stack if its analyses can be reused."""
+    # One without analyses would keep a still earlier one in memory, and save no work.
+    if former is None or former.template is not template or "analyses" not in vars(former):
+        return None
+    return former
 
 
 def in_tree(evaluation: Evaluation) -> Iterator[Evaluation]:

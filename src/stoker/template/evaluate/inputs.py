@@ -9,13 +9,14 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.kernel.addresses import StackAddress
-from stoker.kernel.json.tree import same
+from stoker.kernel.json.tree import same, same_by_marshal
 from stoker.template.environment.environment import EMPTY, Environment
 from stoker.template.functions.budget import Budget
 from stoker.template.functions.scope import Facade, Imports
-from stoker.template.versions import HOT, VERSIONS, Version
+from stoker.template.versions import HOT, VERSIONS, Version, may_be_template
 
 MAX_NESTED_DEPTH = 5
+_ABSENT = object()
 
 
 class Identity(Struct, frozen=True):
@@ -86,15 +87,63 @@ def pseudo_parameters(version: Version, identity: Identity) -> dict[str, Any]:
 PSEUDO = frozenset(name for version in VERSIONS for name in pseudo_parameters(version, Identity()))
 
 
-def mean_same_types(one: Inputs, other: Inputs) -> bool:
-    """Return whether every type name means the same with these inputs."""
+def are_same(one: Inputs, other: Inputs) -> bool:
+    """Return whether a template has the same evaluation with these inputs.
+
+    Python treats 1, 1.0 and True as equal, but functions of templates do not.
+    """
+    values, environments = [], []
+    for each in (one, other):
+        facade, environment = each.facade, each.environment
+        parts = [] if facade is None else [getattr(facade, f) for f in Facade.__struct_fields__]
+        values.append([dict(each.parameters), dict(each.imports.values), parts])
+        environments.append([getattr(environment, f) for f in Environment.__struct_fields__])
     return (
-        one.url == other.url
+        one.identity == other.identity
+        and (one.depth, one.max_depth, one.url) == (other.depth, other.max_depth, other.url)
+        and one.assumed_conditions is other.assumed_conditions
+        and one.service_environment is other.service_environment
         and one.files == other.files
         and one.unreachable == other.unreachable
-        and same(
-            one.service_environment.resource_registry, other.service_environment.resource_registry
+        and same(*values)
+        and same(*environments)
+    )
+
+
+def find_same_types(one: Inputs, other: Inputs) -> bool:
+    """Return whether type names lead to the same types and templates with these inputs.
+
+    The templates may declare parameters whose defaults differ. Files that are no templates may
+    differ, too: as a type, such a file is an error in either case.
+    """
+    return (
+        one.url == other.url
+        and one.unreachable == other.unreachable
+        and all(
+            same_by_marshal(before.resource_registry, after.resource_registry)
+            for before, after in (
+                (one.service_environment, other.service_environment),
+                (one.environment, other.environment),
+            )
         )
-        and same(one.environment.resource_registry, other.environment.resource_registry)
-        and one.environment.parameter_defaults == other.environment.parameter_defaults
+        and _have_same_templates(one.files, other.files)
+    )
+
+
+def _have_same_templates(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    if one is other:
+        return True
+    if one.keys() != other.keys():
+        return False
+    changed = [name for name, text in one.items() if other[name] != text]
+    return not any(may_be_template(files[name]) for name in changed for files in (one, other))
+
+
+def changed_defaults(one: Inputs, other: Inputs) -> frozenset[str]:
+    """Return the parameters with different values in the ``parameter_defaults``."""
+    before, after = one.parameter_defaults, other.parameter_defaults
+    return frozenset(
+        name
+        for name in before.keys() | after.keys()
+        if not same(before.get(name, _ABSENT), after.get(name, _ABSENT))
     )

@@ -41,7 +41,7 @@ def _text_of(diagnostic: Diagnostic) -> str:
     return str(replace(diagnostic, suggestion=None, path=() if is_function else diagnostic.path))
 
 
-def output_diagnostics(body: OutputBody, scope: Scope) -> list[Diagnostic]:
+def diagnostics_of_output(body: OutputBody, scope: Scope) -> list[Diagnostic]:
     """Return diagnostics about an output; those that depend on values are warnings."""
     try:
         scope.resolve(body.value)

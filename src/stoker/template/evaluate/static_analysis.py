@@ -4,8 +4,8 @@ Takes the body of a resource and the scope of its template. Produces its depende
 attributes it refers to, diagnostics, and a definition in which references are unknown.
 
 Invariant: the analysis is an evaluation that records every reference and returns an unknown value
-for it. So it follows the same branches, names and paths as every later evaluation. An analysis of
-an earlier version of the template is reused if everything that it depends on is unchanged.
+for it. So it follows the same branches, names and paths as every later evaluation. It also records
+its reads. With them, :mod:`stoker.template.evaluate.reuse` decides whether it stays valid.
 
 :class:`stoker.template.evaluate.evaluation.Evaluation` calls it. Tested by tests/language and
 tests/operations/test_evaluation_cache.py.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 from msgspec import Struct
@@ -46,16 +47,21 @@ from stoker.template.definition import (
     CustomCheck,
     Definition,
     DeletionPolicy,
+    Dependencies,
     Facts,
     TooMuchWorkError,
 )
 from stoker.template.document import ResourceBody, Template, part_path
 from stoker.template.evaluate.policies import deletion_policy
-from stoker.template.functions.budget import Budget, check_size, is_small
+from stoker.template.functions.budget import Budget, Cost, check_size, is_small
 from stoker.template.functions.failure import FunctionError
-from stoker.template.functions.scope import OF_STACK, Facade, ParameterValues, Scope
+from stoker.template.functions.scope import Reads, Scope
 
 Attributes = dict[str, set[str]]
+
+
+# Resource name, attribute name (None for the reference), and value.
+Answer = tuple[str, str | None, Any]
 
 
 class RecordedReferences:
@@ -64,21 +70,22 @@ class RecordedReferences:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.attributes: Attributes = {}
+        self.answers: list[Answer] = []
 
     def reference(self, name: str) -> Any:
         """Record the reference, and return an unknown value."""
-        self.names.add(name)
-        return Unknown(frozenset((name,)))
+        return self._record(name, None)
 
     def attribute(self, name: str, attribute: str) -> Any:
         """Record the reference, and return an unknown value."""
-        self.names.add(name)
         self.attributes.setdefault(name, set()).add(attribute)
-        return Unknown(frozenset((name,)))
+        return self._record(name, attribute)
 
-
-# Resource name, attribute name (None for the reference), and value.
-Answer = tuple[str, str | None, Any]
+    def _record(self, name: str, attribute: str | None) -> Unknown:
+        unknown = Unknown(frozenset((name,)))
+        self.names.add(name)
+        self.answers.append((name, attribute, unknown))
+        return unknown
 
 
 class RecordedFacts:
@@ -102,6 +109,8 @@ class RecordedFacts:
 
 
 _ABSENT = object()
+_NONE: frozenset[str] = frozenset()
+_NOTING = Lock()
 # Parts of a resource that can call functions.
 _PARTS = (
     "properties",
@@ -144,16 +153,24 @@ class StaticAnalysis:
     dependencies: frozenset[str]
     attributes: Attributes
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
-    custom_checks: list[CustomCheck] = field(default_factory=list)
+    custom_checks: Sequence[CustomCheck] = ()
     final: bool = False  # whether the definition has no unknown value, so that it will not change
-    # Whether it depends on the identity of the stack, in addition to its template.
-    tells_of_stack: bool = False
-    # The last definition with facts, and the facts that it used.
+    # What functions have read, in this analysis and in later definitions with facts.
+    parameters: frozenset[str] = frozenset()
+    files: Mapping[str, str] = field(default_factory=dict)  # full names, by name in the template
+    has_conditions: bool = False
+    may_change: bool = False  # whether they have read the time, or chance
+    cost: Cost = field(default_factory=Cost)
+    # The last definition, and the facts that it used; at first those that are unknown.
     latest: tuple[Definition, Sequence[Answer]] | None = None
+    # Whether a definition has read a resource that is no dependency: its name was a value.
+    reads_others: bool = False
     # Faults that the type reports in the definition, once it was asked.
     objections: Sequence[Diagnostic] | None = None
     # Whether the text and the known values are small; None until computed.
     is_small: bool | None = None
+    # The properties that need facts, if all other parts need none; None until computed.
+    unknown_properties: Sequence[str] | None = None
     # Entries that resemble calls of functions; None until computed.
     misspelled_functions: Sequence[Diagnostic] | None = None
 
@@ -161,6 +178,16 @@ class StaticAnalysis:
     def elsewhere(self) -> StaticAnalysis:
         """Return the analysis for another stack, without results from the facts of this one."""
         return self if self.final else replace(self, latest=None)
+
+    def note(self, reads: Reads) -> None:
+        """Record reads of functions. Several threads may call it at the same time."""
+        self.has_conditions |= reads.has_conditions
+        self.may_change |= reads.may_change
+        if reads.parameters <= self.parameters and reads.files.keys() <= self.files.keys():
+            return
+        with _NOTING:
+            self.parameters |= reads.parameters
+            self.files = {**self.files, **reads.files}
 
     def __del__(self) -> None:
         """Do nothing: a Python method lets other threads run while thousands are freed."""
@@ -176,75 +203,27 @@ class Evaluator(Struct, frozen=True):
 
     def analyse(self, body: ResourceBody) -> StaticAnalysis:
         """Analyse a resource."""
-        facts, values = RecordedReferences(), self.scope.parameters
-        values.tells_of_stack = False
-        scope = self.scope.with_facts(facts, self.scope.budget)
+        facts = RecordedReferences()
+        scope, before = self.scope.with_facts(facts, self.scope.budget), self.scope.budget.left
         analysis = StaticAnalysis(None, frozenset(), facts.attributes)
         found = analysis.diagnostics
         explicit = self._explicit(body, scope.resources, found)
         parts = self._parts(body, scope, found)
-        analysis.dependencies = frozenset(facts.names) | explicit
+        analysis.dependencies = explicit.union(facts.names)
         definition = self._definition(body, parts, explicit, analysis, scope.budget)
         if definition is not None and not any(d.severity is Severity.ERROR for d in found):
             analysis.definition = definition
             analysis.final = not facts.names or unknown_in(parts) is None
-        analysis.tells_of_stack = values.tells_of_stack
+            if not analysis.final:
+                analysis.latest = definition, facts.answers
+        analysis.note(scope.parameters.reads)
+        analysis.cost = scope.budget.used_since(before)
         return analysis
-
-    def reusable(
-        self,
-        earlier: Evaluator,
-        analyses: Mapping[str, StaticAnalysis],
-        *,
-        conditions_tell_of_stack: bool,
-    ) -> dict[str, StaticAnalysis]:
-        """Return the analyses of an earlier version, or of another stack, that are the same here.
-
-        An analysis depends on the text of the resource, on the types that it refers to, and on
-        values that all resources share: if one of those differs, none is reused. A record of the
-        values that each resource reads would save more, but double the time of each analysis, and
-        need a layer between functions and their scope.
-        """
-        if not _sees_same(self.scope, earlier.scope, self.template, earlier.template):
-            return {}
-        section = self.template.version.dialect.resources
-        bodies = self.template.data.get(section) or {}
-        written = earlier.template.data.get(section) or {}
-        types, before = self.scope.resources, earlier.scope.resources
-        found = {
-            name: analysis
-            for name, analysis in analyses.items()
-            if name in types
-            and not analysis.diagnostics
-            and same(bodies[name], written[name])
-            and all(
-                types.get(n, _ABSENT) is before.get(n, _ABSENT)
-                for n in (name, *analysis.dependencies)
-            )
-            and self.restricted.get(name) == earlier.restricted.get(name)
-            and self._needs_no_others(self.template.resources[name], analysis)
-        }
-        if _are_of_one_stack(self.scope.parameters, earlier.scope.parameters):
-            return found
-        if conditions_tell_of_stack:
-            return {}
-        return {
-            name: analysis.elsewhere
-            for name, analysis in found.items()
-            if not analysis.tells_of_stack
-        }
-
-    def _needs_no_others(self, body: ResourceBody, analysis: StaticAnalysis) -> bool:
-        """Return whether the resources in ``depends_on`` that are enabled now were so before."""
-        found = Diagnostics()
-        return (
-            self._explicit(body, self.scope.resources, found) <= analysis.dependencies and not found
-        )
 
     def require_light(self, body: ResourceBody, analysis: StaticAnalysis) -> None:
         """Raise :class:`TooMuchWorkError` unless a definition looks like little work."""
         if analysis.is_small is None:
-            parts = [body.properties, body.metadata, body.update_policy]
+            parts = [body.properties, *filter(None, (body.metadata, body.update_policy))]
             known = analysis.definition
             if known is not None and analysis.final:
                 parts += [known.properties, known.metadata]
@@ -270,13 +249,18 @@ class Evaluator(Struct, frozen=True):
                 return definition
         recorded = RecordedFacts(facts)
         scope = self.scope.with_facts(recorded, Budget.light() if light else None)
-        found = self._again(body, scope, analysis, light=light)
-        if light and scope.budget.used_up:
-            raise TooMuchWorkError
-        definition = self._checked(found)
+        completed = self._completed(body, analysis, scope) if light else None
+        if completed is None:
+            found = self._again(body, scope, analysis, light=light)
+            if light and scope.budget.used_up:
+                raise TooMuchWorkError
+            completed = self._checked(found)
+        analysis.note(scope.parameters.reads)
         if all(name in analysis.dependencies for name, _, _ in recorded.answers):
-            analysis.latest = definition, recorded.answers
-        return definition
+            analysis.latest = completed, recorded.answers
+        else:
+            analysis.reads_others = True
+        return completed
 
     def _checked(self, analysis: StaticAnalysis) -> Definition:
         """Return the definition. Raises :class:`DiagnosticError` if there are errors."""
@@ -287,6 +271,48 @@ class Evaluator(Struct, frozen=True):
         if errors:
             raise DiagnosticError(source.all_located(errors))
         return analysis.definition
+
+    def _completed(
+        self, body: ResourceBody, analysis: StaticAnalysis, scope: Scope
+    ) -> Definition | None:
+        """Return the definition in advance with the values of its unknown properties.
+
+        None if other parts are unknown as well, or if a value has a fault or is absent.
+        """
+        known = analysis.definition
+        if known is None:
+            return None
+        if analysis.unknown_properties is None:
+            analysis.unknown_properties = self._unknown_properties(body, known)
+        if not analysis.unknown_properties:
+            return None
+        names, declared = analysis.unknown_properties, known.type.properties
+        try:
+            raw = {name: scope.resolve(body.properties[name]) for name in names}
+            checked = check_properties(raw, {name: declared[name] for name in names})
+            for value in checked.values.values():
+                scope.budget.count(value)
+        except FunctionError:
+            return None
+        if checked.errors or None in raw.values():
+            return None
+        return replace(known, properties={**known.properties, **checked.values})
+
+    def _unknown_properties(self, body: ResourceBody, known: Definition) -> Sequence[str]:
+        """Return the properties that are unknown in advance; none if another part is unknown."""
+        written = body.properties
+        others: list[Any] = [known.metadata, known.update_policy, known.creation_policy]
+        others += [known.external_id, known.import_id]
+        if any(map(unknown_in, filter(None, others))):
+            return ()
+        if not isinstance(written, dict) or self.scope.is_call(written):
+            return ()
+        declared = known.type.properties
+        if any(declared[name].renamed_to is not None for name in written):
+            return ()
+        # OS::Heat::None accepts every property and stores none.
+        stored = (name for name in written if name in known.properties)
+        return [name for name in stored if unknown_in(known.properties[name])]
 
     def _again(
         self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis, *, light: bool
@@ -333,17 +359,8 @@ class Evaluator(Struct, frozen=True):
         if type_ is None or parts is None:
             return None
 
-        def map_of(part: str) -> Mapping[str, Any]:
-            value = parts[part]
-            if type(value) is dict or isinstance(value, Mapping):
-                return value
-            if value is not None and not isinstance(value, Unknown):
-                message = f"this is a map, not {kind_of(value)}"
-                found.report("bad-shape", message, self._path(body, part))
-            return {}
-
         path = self._path(body, "properties")
-        properties = map_of("properties")
+        properties = self._map(body, "properties", parts, found)
         try:
             budget.spend(3 * len(type_.properties))
             checked = check_properties(properties, type_.properties, path)
@@ -354,7 +371,7 @@ class Evaluator(Struct, frozen=True):
         # An external object exists already, so that its required properties may be missing.
         is_made = parts["external_id"] is None
         found.extend(item for item in checked.findings if is_made or item.code != MISSING)
-        analysis.custom_checks.extend(checked.custom_checks)
+        analysis.custom_checks = checked.custom_checks or ()
         import_id = parts["import_id"] or None
         if (fault := _import_fault(type_, import_id, is_made=is_made)) is not None:
             found.report("bad-directive", fault, self._path(body, "import_id"))
@@ -367,17 +384,28 @@ class Evaluator(Struct, frozen=True):
             properties=checked.values,
             dependencies=analysis.dependencies,
             explicit_dependencies=explicit,
-            metadata=map_of("metadata"),
+            metadata=self._map(body, "metadata", parts, found),
             deletion_policy=policy or DeletionPolicy.DELETE,
-            update_policy=map_of("update_policy"),
+            update_policy=self._map(body, "update_policy", parts, found),
             creation_policy=parts["creation_policy"] or {},
             update_replace_policy=replaced,
             description=body.description,
             external_id=parts["external_id"],
             import_id=import_id,
             express=body.express,
-            restricted=self.restricted.get(body.name, frozenset()),
+            restricted=self.restricted.get(body.name, _NONE),
         )
+
+    def _map(
+        self, body: ResourceBody, part: str, parts: Mapping[str, Any], found: Diagnostics
+    ) -> Mapping[str, Any]:
+        value = parts[part]
+        if type(value) is dict or isinstance(value, Mapping):
+            return value
+        if value is not None and not isinstance(value, Unknown):
+            message = f"this is a map, not {kind_of(value)}"
+            found.report("bad-shape", message, self._path(body, part))
+        return {}
 
     def _policy(
         self, body: ResourceBody, part: str, written: Any, found: Diagnostics
@@ -392,6 +420,8 @@ class Evaluator(Struct, frozen=True):
     def _explicit(
         self, body: ResourceBody, enabled: Collection[str], found: Diagnostics
     ) -> frozenset[str]:
+        if not body.depends_on:
+            return _NONE
         path = (*body.path, self.template.version.dialect.depends_on)
         names = [body.depends_on] if isinstance(body.depends_on, str) else body.depends_on
         dependencies = set()
@@ -409,12 +439,14 @@ class Evaluator(Struct, frozen=True):
         return frozenset(dependencies)
 
 
-def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozenset[str]]:
+def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> Dependencies:
     """Return the dependencies of each resource, by reference or by its type."""
-    dependencies = {name: analysis.dependencies for name, analysis in analyses.items()}
+    dependencies = Dependencies((name, each.dependencies) for name, each in analyses.items())
     known = [
         analysis.definition for analysis in analyses.values() if analysis.definition is not None
     ]
+    if not any(can(type_, DependsImplicitly) for type_ in {each.type for each in known}):
+        return dependencies
     # Compare renamed types by their current name.
     neighbours = Neighbours(
         {
@@ -430,29 +462,3 @@ def dependencies_of(analyses: Mapping[str, StaticAnalysis]) -> dict[str, frozens
             found = definition.type.implicit_dependencies(definition.properties, neighbours)
             dependencies[definition.name] |= found - {definition.name}
     return dependencies
-
-
-def _sees_same(scope: Scope, other: Scope, template: Template, before: Template) -> bool:
-    """Return whether two scopes have the same values for all resources, facts aside."""
-    return (
-        scope.version == other.version
-        and scope.url == other.url
-        and scope.files == other.files
-        and same(_specified(scope.parameters), _specified(other.parameters))
-        and same(template.conditions, before.conditions)
-        and same(scope.mappings, other.mappings)
-        and same(_parts_of(scope.facade), _parts_of(other.facade))
-        and same(scope.imports.values, other.imports.values)
-    )
-
-
-def _are_of_one_stack(values: ParameterValues, others: ParameterValues) -> bool:
-    return all(values.get(name) == others.get(name) for name in OF_STACK)
-
-
-def _specified(values: ParameterValues) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if name not in OF_STACK}
-
-
-def _parts_of(facade: Facade | None) -> list[Any]:
-    return [] if facade is None else [facade.metadata, facade.deletion_policy, facade.update_policy]

@@ -35,7 +35,7 @@ from stoker.template.environment.registry import (
     without_entry,
 )
 from stoker.template.environment.single_resources import Marks, hooks_in, restricted_actions_in
-from stoker.template.evaluate.inputs import Inputs
+from stoker.template.evaluate.inputs import Inputs, changed_defaults, find_same_types
 from stoker.template.functions.references import MEMBER
 from stoker.template.parameters.declarations import declare
 from stoker.template.parameters.parameters import Parameter, ParameterType
@@ -167,22 +167,49 @@ def _property(parameter: Parameter, *, has_default: bool) -> Property:
     )
 
 
+# By type name, file and the registry entry with the file.
+_TemplateTypes = dict[tuple[str, str, Entry | None], TemplateType]
+
+
 class TypeResolver:
     """Finds the types of the resources of one stack: built in, or defined by templates."""
 
     def __init__(self, inputs: Inputs, types: TypeRegistry) -> None:
         self._inputs = inputs
         self._types = types
-        self.registry = ResourceRegistry(
-            inputs.environment.resource_registry,
-            types,
-            inputs.files,
-            inputs.service_environment.resource_registry,
-        )
         overrides = inputs.environment.resource_registry.get("resources")
         self._overridden = overrides if isinstance(overrides, Mapping) else {}
         self._known: dict[str, ResourceType] = {}
-        self._made: dict[tuple[str, str, Entry | None], TemplateType] = {}
+        self._made: _TemplateTypes = {}
+        self._unchanged: _TemplateTypes = {}
+
+    def at(self, inputs: Inputs) -> TypeResolver:
+        """Return a resolver for other inputs of the same stack, or of another one.
+
+        A type that means the same remains the same object, so that analyses can be reused.
+        """
+        found = TypeResolver(inputs, self._types)
+        if not find_same_types(self._inputs, inputs):
+            return found
+        changed = changed_defaults(self._inputs, inputs)
+        found.registry, found.hooks = self.registry, self.hooks
+        found._unchanged = {
+            key: type_
+            for key, type_ in self._made.copy().items()  # another thread may add types
+            if changed.isdisjoint(type_.properties)
+        }
+        return found
+
+    @lazy
+    def registry(self) -> ResourceRegistry:
+        """The registry that gives type names a meaning."""
+        inputs = self._inputs
+        return ResourceRegistry(
+            inputs.environment.resource_registry,
+            self._types,
+            inputs.files,
+            inputs.service_environment.resource_registry,
+        )
 
     def type_of(self, body: ResourceBody) -> ResourceType:
         """Return a resource's type. Raises :class:`DiagnosticError`; paths start at the type."""
@@ -257,10 +284,14 @@ class TypeResolver:
     def _from_template(self, type_name: str, meaning: Meaning) -> TemplateType:
         assert meaning.template is not None
         url = self.find(meaning.template)
-        known = self._made.get((type_name, url, meaning.entry))
-        if known is None:
-            template = parse_shared(self._inputs.files[url], url)
-            self._inputs.budget.nested -= template.size
+        key = (type_name, url, meaning.entry)
+        known = self._made.get(key)
+        if known is not None:
+            return known
+        template = parse_shared(self._inputs.files[url], url)
+        self._inputs.budget.nested -= template.size
+        known = self._unchanged.get(key)
+        if known is None or known.template is not template:
             environment = self._inputs.environment
             registry = without_entry(environment.resource_registry, meaning.entry)
             environment = replace(environment, resource_registry=registry)
@@ -268,7 +299,7 @@ class TypeResolver:
                 replace(self._inputs, url=url, environment=environment), self._types
             )
             known = template_type(type_name, template, meaning, inner, self._inputs)
-            self._made[type_name, url, meaning.entry] = known
+        self._made[key] = known
         return known
 
 

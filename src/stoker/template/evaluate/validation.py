@@ -6,7 +6,7 @@ cycles, properties), outputs. The first error decides the error type of the resp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from stoker.kernel.diagnostics import Diagnostic, Diagnostics, Path, Severity, did_you_mean
 from stoker.kernel.errors import (
@@ -25,7 +25,7 @@ from stoker.schema.words import kind_of, shown
 from stoker.template.document import Template, unknown_keys
 from stoker.template.evaluate.circles import circle_findings
 from stoker.template.evaluate.fixed_addresses import fixed_address_findings
-from stoker.template.evaluate.misspelled_functions import misspelled_functions
+from stoker.template.evaluate.misspelled_functions import MisspelledFunctions
 from stoker.template.evaluate.policies import UNSUPPORTED, policy_diagnostics
 from stoker.template.evaluate.static_analysis import StaticAnalysis
 from stoker.template.functions.failure import SHAPE
@@ -51,7 +51,7 @@ REFERENCES = frozenset({"unknown-resource", "unknown-reference"})
 def resource_diagnostics(
     template: Template,
     analyses: Mapping[str, StaticAnalysis],
-    dependencies: Mapping[str, frozenset[str]],
+    circle: Sequence[str] | None,
 ) -> list[Diagnostic]:
     """Return diagnostics about resources: form first, then references and cycles, then values."""
     form, references, values = [], [], []
@@ -69,7 +69,7 @@ def resource_diagnostics(
         values.extend(_unknown_names(template, analysis, analyses))
     warnings = [*_ignored_keys(template), *_misspelled(template, analyses)]
     warnings += fixed_address_findings(template, analyses)
-    return [*form, *references, *circle_findings(template, dependencies), *values, *warnings]
+    return [*form, *references, *circle_findings(template, circle), *values, *warnings]
 
 
 def _unknown_names(
@@ -106,16 +106,17 @@ def _ignored_keys(template: Template) -> list[Diagnostic]:
 
 def _misspelled(template: Template, analyses: Mapping[str, StaticAnalysis]) -> list[Diagnostic]:
     found = Diagnostics()
+    misspelled = MisspelledFunctions(template.version)
     for name, body in template.resources.items():
         analysis = analyses.get(name)
         if analysis is None:
-            found += misspelled_functions(body, template.version)
+            found += misspelled.of(body)
             continue
         if analysis.misspelled_functions is None:
-            analysis.misspelled_functions = misspelled_functions(body, template.version)
+            analysis.misspelled_functions = misspelled.of(body)
         found += analysis.misspelled_functions
     for output in template.outputs.values():
-        found += misspelled_functions(output, template.version)
+        found += misspelled.of(output)
     return found
 
 

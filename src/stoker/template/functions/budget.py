@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import add, sub
 from typing import Any, NoReturn
+
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from stoker.kernel.diagnostics import refusal
 from stoker.kernel.errors import LIMIT_EXCEEDED
@@ -45,6 +49,20 @@ def check_parts(count: int) -> None:
         bad_value(f"the text would have {count} parts; at most {MAX_PARTS} are allowed")
 
 
+class Cost(Struct, frozen=True, gc=False):
+    """The part of a budget that some work has used."""
+
+    values: int = 0
+    octets: int = 0
+    searched: int = 0
+    nested: int = 0
+    seconds: float = 0.0
+
+    def with_more(self, other: Cost) -> Cost:
+        """Return the cost of both."""
+        return Cost(*map(add, astuple(self), astuple(other)))
+
+
 @dataclass(slots=True)
 class Budget:
     """Bounds on the functions of one evaluation, including nested templates.
@@ -78,6 +96,28 @@ class Budget:
         """Return whether the work has exceeded the budget."""
         return min(self.values, self.octets, self.searched, self.seconds) < 0
 
+    @property
+    def is_exceeded(self) -> bool:
+        """Return whether any part of the work was refused."""
+        return self.used_up or self.nested < 0
+
+    @property
+    def left(self) -> Cost:
+        """Return the unused part."""
+        return Cost(self.values, self.octets, self.searched, self.nested, self.seconds)
+
+    def used_since(self, before: Cost) -> Cost:
+        """Return the cost of the work since this part was unused."""
+        return Cost(*map(sub, astuple(before), astuple(self.left)))
+
+    def charge(self, cost: Cost) -> None:
+        """Count work whose result is reused. An exceeded budget is noticed by its next use."""
+        self.values -= cost.values
+        self.octets -= cost.octets
+        self.searched -= cost.searched
+        self.nested -= cost.nested
+        self.seconds -= cost.seconds
+
     def widen(self, resources: int) -> None:
         """Allow more for a template with ``resources`` resources. Only the first call counts."""
         # Nested templates share the budget of the outermost one, and must not multiply it.
@@ -105,11 +145,11 @@ class Budget:
     def count(self, value: Any) -> None:
         """Count a result. Raises :class:`FunctionError` over the budget."""
         kind = type(value)
-        if kind is str or kind is list or kind is dict:
+        if kind is str:
+            self.octets -= len(value) if value.isascii() else 4 * len(value)
+        elif kind is list or kind is dict:
             values, containers, octets = weigh(value, self.values, self.octets)
-            # A single text is no container: only its bytes count.
-            if containers:
-                self.values -= values + 2 * containers
+            self.values -= values + 2 * containers
             self.octets -= octets
         self.check()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stoker.kernel.diagnostics import shortened
-from stoker.schema.helpers import ComputationError, MalformedExpressionError
+from stoker.schema.helpers import ComputationError, MalformedExpressionError, may_change
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
     bad_arguments,
@@ -45,6 +45,8 @@ def yaql(arguments: Any, scope: Scope) -> Any:
     check_kind(str, expression, "the expression is text", ("expression",))
     if not isinstance(written, str):
         _parse(expression, scope)
+    if may_change(expression):
+        scope.parameters.reads.may_change = True
     return _computed(scope, scope.budget.helpers.evaluate, expression, data)
 
 

@@ -39,7 +39,7 @@ def not_(arguments: Any, scope: Scope) -> Any:
     """Return whether a condition does not hold."""
     if arguments is None:
         bad_arguments("a condition is missing")
-    return not scope.conditions.holds(arguments)
+    return not scope.holds(arguments)
 
 
 def fn_not(arguments: Any, scope: Scope) -> Any:

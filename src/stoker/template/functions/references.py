@@ -34,6 +34,8 @@ from stoker.template.versions import HOT
 def get_param(arguments: Any, scope: Scope) -> Any:
     """A parameter, or with a list the value at a path inside it; '' if there is none."""
     path = scope.resolve(arguments)
+    if isinstance(path, str):
+        return parameter(path, scope)
     if isinstance(path, list):
         if not path:
             bad_value("a parameter must be named")
@@ -118,17 +120,16 @@ def get_resource(arguments: Any, scope: Scope) -> Any:
 
 def resource_name(name: Any, scope: Scope, code: str = "unknown-resource") -> str:
     """Return the name of an enabled resource. Raises :class:`FunctionError` for another value."""
+    if isinstance(name, str) and name in scope.resources:
+        return name
     if isinstance(name, list | dict):
         bad_name(f"a resource must be named by text, not {kind_of(name)}")
-    if not isinstance(name, str) or name not in scope.resources:
-        raise failed(
-            code,
-            f'The specified reference "{name}" is incorrect: there is no enabled resource'
-            " of that name",
-            error_type=INVALID_REFERENCE,
-            suggestion=advice_on_disabled(name, scope) or _advice_on(str(name), scope),
-        )
-    return name
+    raise failed(
+        code,
+        f'The specified reference "{name}" is incorrect: there is no enabled resource of that name',
+        error_type=INVALID_REFERENCE,
+        suggestion=advice_on_disabled(name, scope) or _advice_on(str(name), scope),
+    )
 
 
 def advice_on_disabled(name: Any, scope: Scope) -> str | None:
@@ -184,7 +185,7 @@ def attribute(name: str, path: list[Any], scope: Scope) -> Any:
     if unknown_in(path) is not None:
         return _not_yet(name, path, scope)
     for position, part in enumerate(path):
-        if isinstance(part, list | dict):
+        if isinstance(part, (list, dict)):  # a union takes several times as long
             bad_name(f"a path has names and indexes, not {kind_of(part)}", (position + 1,))
     type_ = scope.resources[name]
     if not path:
@@ -279,6 +280,7 @@ def get_file(arguments: Any, scope: Scope) -> Any:
             f'the file "{name}" is missing: the request must include it under "files"',
             suggestion=did_you_mean(name, scope.files),
         )
+    scope.parameters.reads.files[name] = full_name
     return scope.files[full_name]
 
 

@@ -7,10 +7,12 @@ reported together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from msgspec import Struct, field
+import msgspec
+from msgspec import Struct
 
 from stoker.kernel.diagnostics import Diagnostic
 from stoker.kernel.values import replace
@@ -27,6 +29,8 @@ Function = Callable[[Any, "Scope"], Any]
 ABSENT = object()  # value of an entry that is to be left out of its list or map
 
 
+_CONTAINERS = (dict, list)  # a check for a union takes several times as long
+_COUNTED = frozenset({str, list, dict})
 MAX_FAULTS = 100  # limit on diagnostics in one list or map: the rest is not examined
 TOO_DEEP = Diagnostic("too-deep", "functions are nested too deeply here")
 
@@ -49,35 +53,54 @@ class Conditions(Protocol):
 OF_STACK = frozenset({"OS::stack_name", "OS::stack_id", "AWS::StackName", "AWS::StackId"})
 
 
-class ParameterValues(dict[str, Any]):
-    """Parameter values by name.
+@dataclass(slots=True)
+class Reads:
+    """The inputs that functions have read. A result is valid until one of them changes."""
 
-    A result that used no value of the stack itself is valid for all stacks with the same other
-    values.
+    parameters: set[str] = field(default_factory=set)
+    files: dict[str, str] = field(default_factory=dict)  # full names, by name in the template
+    has_conditions: bool = False  # whether a condition was evaluated
+    may_change: bool = False  # whether the time or chance was read
+
+
+class ParameterValues:
+    """Parameter values by name, including pseudo parameters; reads and searches are recorded.
+
+    A result that read none of the names in ``OF_STACK`` is valid for other stacks, too.
     """
 
-    # Whether a value that depends on the stack was read since the last reset.
-    tells_of_stack = False
+    __slots__ = ("reads", "values")
+
+    def __init__(self, values: Mapping[str, Any], reads: Reads | None = None) -> None:
+        self.values = values
+        self.reads = Reads() if reads is None else reads
 
     def __getitem__(self, name: str) -> Any:
-        if name in OF_STACK:
-            self.tells_of_stack = True
-        return super().__getitem__(name)
+        self.reads.parameters.add(name)
+        return self.values[name]
+
+    def __contains__(self, name: object) -> bool:
+        if isinstance(name, str):
+            self.reads.parameters.add(name)
+        return name in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
 
 
 class Facade(Struct, frozen=True):
     """The facts about the resource that a nested template implements."""
 
-    metadata: Any = field(default_factory=dict)
+    metadata: Any = msgspec.field(default_factory=dict)
     deletion_policy: str = "Delete"
-    update_policy: Any = field(default_factory=dict)
+    update_policy: Any = msgspec.field(default_factory=dict)
 
 
 class Imports(Struct, frozen=True):
     """Values that other stacks export, by name, and the requested names that do not exist."""
 
-    values: Mapping[str, Any] = field(default_factory=dict)
-    missing: set[str] = field(default_factory=set)
+    values: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    missing: set[str] = msgspec.field(default_factory=set)
 
 
 class Scope(Struct, frozen=True):
@@ -89,16 +112,18 @@ class Scope(Struct, frozen=True):
     facts: Facts
     conditions: Conditions
     # The enabled resources with their types; None for an unknown type.
-    resources: Mapping[str, ResourceType | None] = field(default_factory=dict)
-    mappings: Any = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
+    resources: Mapping[str, ResourceType | None] = msgspec.field(default_factory=dict)
+    mappings: Any = msgspec.field(default_factory=dict)
+    files: Mapping[str, str] = msgspec.field(default_factory=dict)
     facade: Facade | None = None
-    budget: Budget = field(default_factory=Budget)
+    budget: Budget = msgspec.field(default_factory=Budget)
     url: str | None = None  # URL of the template, which relative file names refer to
-    imports: Imports = field(default_factory=Imports)
+    imports: Imports = msgspec.field(default_factory=Imports)
 
     def resolve(self, snippet: Any) -> Any:
         """Return the value of a snippet. Raises :class:`FunctionError` with all its faults."""
+        if not isinstance(snippet, _CONTAINERS):
+            return snippet
         value = self._value(snippet)
         return None if value is ABSENT else value
 
@@ -108,10 +133,24 @@ class Scope(Struct, frozen=True):
                 ((name, arguments),) = snippet.items()
                 function = self.table.get(name)
                 if function is not None:
-                    return self._call(name, function, arguments)
+                    try:
+                        self.budget.check()
+                        value = function(arguments, self)
+                        if type(value) in _COUNTED:
+                            self.budget.count(value)
+                        return value
+                    except UnknownValueError as pending:
+                        return pending.value
+                    except FunctionError as failure:
+                        raise failure.naming(name).inside(name) from None
+                    except RecursionError:
+                        raise FunctionError([TOO_DEEP]) from None
             return self._members(snippet.items())
         if isinstance(snippet, list):
-            return list(self._members(enumerate(snippet)).values())
+            for item in snippet:
+                if isinstance(item, _CONTAINERS):
+                    return list(self._members(enumerate(snippet)).values())
+            return snippet[:]  # The arguments of most functions are texts.
         return snippet
 
     def is_call(self, snippet: Any) -> bool:
@@ -132,48 +171,42 @@ class Scope(Struct, frozen=True):
         except FunctionError as failure:
             raise failure.inside(key) from None
 
+    def holds(self, condition: Any) -> bool:
+        """Return whether a condition holds. Raises the errors of :meth:`Conditions.holds`."""
+        self.parameters.reads.has_conditions = True
+        return self.conditions.holds(condition)
+
     def condition(self, arguments: Any, key: str | int) -> bool:
         """Return whether the condition in one entry of the arguments holds."""
         try:
-            return self.conditions.holds(arguments[key])
+            return self.holds(arguments[key])
         except FunctionError as failure:
             raise failure.inside(key) from None
 
     def with_facts(self, facts: Facts, budget: Budget | None = None) -> Scope:
-        """Return the scope with other facts, and with this budget or a new one."""
+        """Return the scope with other facts, without reads, and with this budget or a new one."""
         if budget is None:
             budget = Budget(helpers=self.budget.helpers)
             budget.widen(len(self.resources))
-        return replace(self, facts=facts, budget=budget)
-
-    def _call(self, name: str, function: Function, arguments: Any) -> Any:
-        try:
-            self.budget.check()
-            value = function(arguments, self)
-            if isinstance(value, str | list | dict):
-                self.budget.count(value)
-            return value
-        except UnknownValueError as pending:
-            return pending.value
-        except FunctionError as failure:
-            raise failure.naming(name).inside(name) from None
-        except RecursionError:
-            raise FunctionError([TOO_DEEP]) from None
+        parameters = ParameterValues(self.parameters.values)
+        return replace(self, parameters=parameters, facts=facts, budget=budget)
 
     def _members(self, members: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
         """Return the values of the remaining members of a list or map, by index or key."""
         values = {}
         found: list[Diagnostic] = []
         for key, item in members:
-            try:
-                value = self._value(item) if isinstance(item, dict | list) else item
-            except FunctionError as failure:
-                found.extend(failure.inside(key).diagnostics)
-                if len(found) >= MAX_FAULTS:
-                    break
-            else:
-                if value is not ABSENT:
-                    values[key] = value
+            if isinstance(item, _CONTAINERS):
+                try:
+                    item = self._value(item)
+                except FunctionError as failure:
+                    found.extend(failure.inside(key).diagnostics)
+                    if len(found) >= MAX_FAULTS:
+                        break
+                    continue
+                if item is ABSENT:
+                    continue
+            values[key] = item
         if found:
             raise FunctionError(found)
         return values

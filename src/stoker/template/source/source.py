@@ -7,7 +7,6 @@ so that correct documents have no extra cost.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from posixpath import join, normpath
@@ -15,13 +14,16 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, Path, Position
+from stoker.kernel.json import long
 from stoker.kernel.json.tree import TooLargeError, levels
 from stoker.kernel.values import replace
+from stoker.template.source.block_style import UNSURE, read_block_style
 from stoker.template.source.positions import positions
 from stoker.template.source.yaml_data import (
     MAX_DEPTH,
     MAX_NODES,
     TOO_DEEP,
+    TOO_MANY,
     duplicate_key,
     read_yaml,
     refuse,
@@ -29,6 +31,8 @@ from stoker.template.source.yaml_data import (
 )
 
 MAX_BYTES = 16 * 1024 * 1024
+_LONG = 512 * 1024  # characters of JSON that take 12 ms to read without a pause
+_MAX_MARKS = 2 * MAX_NODES + 1  # commas and opening brackets of that many values in JSON
 
 
 @dataclass(frozen=True)
@@ -84,8 +88,13 @@ def read(text: str, file: str | None = None, max_bytes: int = MAX_BYTES) -> Sour
         try:
             data, repeated = _read_json(text)
             return Source(data, text, file, _placed(repeated, text, file))
+        except long.TooManyValuesError:
+            refuse("too-many-nodes", TOO_MANY)
         except (ValueError, RecursionError):
             pass  # YAML in flow style starts with the same character
+    data = read_block_style(text)
+    if data is not UNSURE:
+        return Source(data, text, file)
     data, warnings = read_yaml(text, file)
     return Source(data, text, file, warnings)
 
@@ -116,7 +125,7 @@ def _check(data: Any) -> bool:
                         elif not key.isascii():
                             _check_text(key)
     except TooLargeError:
-        refuse("too-many-nodes", f"the document has more than {MAX_NODES} values")
+        refuse("too-many-nodes", TOO_MANY)
     return odd
 
 
@@ -139,14 +148,10 @@ def _with_text_keys(data: Any) -> Any:
 def _read_json(text: str) -> tuple[Any, str | None]:
     """Return the data, and a key that a map has twice. Raises ValueError if it is not JSON."""
     repeated: list[str] = []
-
-    def as_map(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs) and not repeated:
-            repeated.append(Counter(key for key, _ in pairs).most_common(1)[0][0])
-        return found
-
-    data = json.loads(text, object_pairs_hook=as_map)
+    if len(text) > _LONG:
+        data = long.read(text, float, _MAX_MARKS, repeated.append)
+    else:
+        data = json.loads(text, object_pairs_hook=long.map_reader(repeated.append))
     _check(data)
     return data, repeated[0] if repeated else None
 

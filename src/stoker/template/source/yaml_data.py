@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
@@ -20,6 +20,7 @@ from stoker.template.source.tags import TAGS, advice_on_tag, plain_value, short_
 MAX_DEPTH = 100
 TOO_DEEP = f"the document is nested deeper than {MAX_DEPTH} levels"
 MAX_NODES = 1_000_000
+TOO_MANY = f"the document has more than {MAX_NODES} values"
 MAX_REPEATED = 100_000  # values repeated through aliases, each counted as often as it is used
 LONG_TEXT = 64  # characters of a text that count as one value more when an alias repeats it
 MAX_WARNINGS = 100
@@ -29,8 +30,9 @@ MAX_DIGITS = 3000  # digits of a number; Python prints none with more than 4,300
 _ODD_SPACE = re.compile(r"^(?:-|[^\s:]+:)?([\u00a0\u2000-\u200b\u202f\u3000\ufeff])")
 
 _TAG = "tag:yaml.org,2002:"
-_STRINGS = frozenset({"!", _TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge"})
-_BOOLEANS = {
+STRINGS = frozenset({"!", _TAG + "str", _TAG + "timestamp", _TAG + "value", _TAG + "merge"})
+NULL = _TAG + "null"
+BOOLEANS = {
     **dict.fromkeys(("yes", "true", "on"), True),
     **dict.fromkeys(("no", "false", "off"), False),
 }
@@ -65,7 +67,7 @@ def text_key(key: Any) -> str:
 
 def unquoted_key(key: str) -> str:
     """Return the key that this text is without quotes."""
-    if len(key) > _LONGEST_WORD or _implicit_tag(key) in _STRINGS:
+    if len(key) > _LONGEST_WORD or implicit_tag(key) in STRINGS:
         return key
     try:
         return text_key(read_yaml(key, None)[0])
@@ -104,6 +106,26 @@ def read_yaml(text: str, file: str | None) -> tuple[Any, tuple[Diagnostic, ...]]
         refuse("bad-syntax", message, position=position, suggestion=character.remedy)
 
 
+class Documents(NamedTuple):
+    """The data in each document of a text, and the number of their values."""
+
+    data: list[Any]
+    values: int
+
+
+def read_documents(text: str, depth: int) -> Documents | None:
+    """Return the documents in a YAML text.
+
+    The result is None if there is a fault, a warning, an anchor, or a value deeper than ``depth``.
+    """
+    try:
+        builder = _Builder(text, None, MAX_NODES)
+        builder.document()
+    except (yaml.YAMLError, ValueError, DiagnosticError):
+        return None
+    return builder.documents(depth)
+
+
 @dataclass(slots=True)
 class _Open:
     """A list or map that is being built."""
@@ -119,7 +141,7 @@ class _Open:
 class _Builder:
     """Builds one document."""
 
-    def __init__(self, text: str, file: str | None) -> None:
+    def __init__(self, text: str, file: str | None, most: int = 1) -> None:
         self._loader = yaml.CSafeLoader(text)
         self._text = text
         self._file = file
@@ -130,6 +152,7 @@ class _Builder:
         self._values = 0
         self._repeated = 0
         self._documents = 0
+        self._most = most  # documents
         self.warnings: list[Diagnostic] = []
 
     def document(self) -> Any:
@@ -161,6 +184,12 @@ class _Builder:
                 top.value[key] = item
                 top.key = _ABSENT
 
+    def documents(self, depth: int) -> Documents | None:
+        """Return all documents, or None if there is a warning, an anchor or too much depth."""
+        if self.warnings or self._anchors or self._top.depth > depth:
+            return None
+        return Documents(self._top.value, self._values)
+
     def _structure(self, event: Any) -> bool:
         """Process an event other than a scalar. Return whether the stream has ended."""
         kind = type(event)
@@ -174,7 +203,7 @@ class _Builder:
             self._alias(event)
         elif kind is yaml.DocumentStartEvent:
             self._documents += 1
-            if self._documents > 1:
+            if self._documents > self._most:
                 self._refuse("many-documents", "there must be one document only", event)
         return kind is yaml.StreamEndEvent
 
@@ -184,14 +213,13 @@ class _Builder:
         self._values += 1
         if len(self._open) > MAX_DEPTH:
             self._too_deep(event)
-        if self._values > MAX_NODES:
-            message = f"the document has more than {MAX_NODES} values"
-            self._refuse("too-many-nodes", message, event)
+        self._check_count(event)
 
     def _end(self) -> None:
         done = self._top
         above = self._top = self._open.pop()
         value = done.value
+        self._check_count(done.start)
         if done.merges:
             merged: dict[str, Any] = {}
             for source in reversed(done.merges):
@@ -205,6 +233,10 @@ class _Builder:
         if done.depth >= above.depth:
             above.depth = done.depth + 1
         self._put(value, start)
+
+    def _check_count(self, event: Any) -> None:
+        if self._values > MAX_NODES:
+            self._refuse("too-many-nodes", TOO_MANY, event)
 
     def _alias(self, event: Any) -> None:
         known = self._anchors.get(event.anchor)
@@ -288,15 +320,15 @@ class _Builder:
             odd = _ODD_SPACE.search(text)
             if odd is not None:
                 self.warnings.append(_odd_space(odd[1], self._position(event)))
-        return self._converted(_implicit_tag(text), text, event)
+        return self._converted(implicit_tag(text), text, event)
 
     def _converted(self, tag: str, text: str, event: Any) -> Any:
-        if tag in _STRINGS:
+        if tag in STRINGS:
             return text
-        if tag == _TAG + "null":
+        if tag == NULL:
             return None
-        if tag == _TAG + "bool" and text.lower() in _BOOLEANS:
-            return _BOOLEANS[text.lower()]
+        if tag == _TAG + "bool" and text.lower() in BOOLEANS:
+            return BOOLEANS[text.lower()]
         node = yaml.ScalarNode(tag, text)
         if tag in _NUMBERS and len(text) > MAX_DIGITS:
             message = f"a number has at most {MAX_DIGITS} digits; put longer text into quotes"
@@ -361,7 +393,8 @@ def _odd_space(character: str, position: Position) -> Diagnostic:
     )
 
 
-def _implicit_tag(text: str) -> str:
+def implicit_tag(text: str) -> str:
+    """Return the tag of plain text by the rules of YAML 1.1."""
     for tag, pattern in _RESOLVERS.get(text[:1], ()):
         if pattern.match(text):
             return str(tag)

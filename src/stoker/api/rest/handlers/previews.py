@@ -24,7 +24,10 @@ FINGERPRINT = Flag(
 )
 QUOTAS = Flag("quotas", "With the quotas that the plan counts against. Stoker's own.")
 WARNINGS = Flag("warnings", "With reasons for which deletes may fail. Stoker's own.")
-UPDATE_QUERY: tuple[Parameter, ...] = (_SHOW_NESTED, _UNHEALTHY, FINGERPRINT, QUOTAS, WARNINGS)
+_CHANGES_ONLY = Flag("changes_only", "Without resources that stay as they are. Stoker's own.")
+UPDATE_QUERY: tuple[Parameter, ...] = (
+    _SHOW_NESTED, _UNHEALTHY, FINGERPRINT, QUOTAS, WARNINGS, _CHANGES_ONLY,
+)  # fmt: skip
 
 # Changes that the API shows as the object to be created, not as the existing one.
 _NEW = ("replaced", "added")
@@ -214,7 +217,7 @@ async def _described(call: Call, plan: PlanView) -> Response:
     """Return the answer with the requested parts."""
 
     def described() -> ChangesPreview:
-        answer = _grouped(plan)
+        answer = _grouped(plan, changes_only=_CHANGES_ONLY.read(call.query))
         if QUOTAS.read(call.query):
             answer["quotas"] = _quotas(plan.quotas)
         if WARNINGS.read(call.query):
@@ -239,9 +242,13 @@ def _quotas(quotas: Sequence[Quota]) -> list[CountedQuota]:
     ]
 
 
-def _grouped(plan: PlanView) -> ChangesPreview:
+def _grouped(plan: PlanView, *, changes_only: bool) -> ChangesPreview:
     def those(change: str) -> list[ChangedResource]:
-        return [_changed(each) for each in plan.changes if each.change == change]
+        return [
+            _changed(each)
+            for each in plan.changes
+            if each.change == change and not (changes_only and _stays(each))
+        ]
 
     found: ResourceChanges = {
         "unchanged": those("unchanged"),
@@ -251,6 +258,12 @@ def _grouped(plan: PlanView) -> ChangesPreview:
         "deleted": those("deleted"),
     }
     return {"resource_changes": found, "plan_fingerprint": plan.fingerprint}
+
+
+def _stays(change: ChangeView) -> bool:
+    """Return whether a resource stays as it is: unchanged, under its name, and with its object."""
+    is_new = change.moved_from is not None or change.imported is not None
+    return change.change == "unchanged" and not is_new
 
 
 def _tree(resources: Sequence[ResourceView], root: StackAddress) -> list[Any]:

@@ -178,13 +178,20 @@ def _finds(declared: Property) -> bool:
 
 
 def resolved(
-    stack_rows: StackRows, type_: ResourceType, properties: Mapping[str, Any]
+    stack_rows: StackRows, row: Resource, type_: ResourceType, properties: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return the properties with ids in place of names. Blocks.
+    """Return the properties of a row with ids in place of names. Blocks.
 
+    The ids of resources that the row depends on need no lookup.
     Raises :class:`stoker.kernel.errors.NotFoundError` for an unknown name.
     """
-    lookups = lookups_of(type_, properties)
+    needed = (stack_rows.rows.get(row_id) for row_id in row.requires)
+    ids = {other.physical_id for other in needed if other is not None}
+    lookups = [
+        lookup
+        for lookup in lookups_of(type_, properties)
+        if not (lookup.value in ids and _LIKE_AN_ID.fullmatch(lookup.value))
+    ]
     if not lookups:
         return properties
     found = stack_rows.ports.clouds.lookup(stack_rows.stack, lookups)

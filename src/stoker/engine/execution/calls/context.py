@@ -29,3 +29,7 @@ class OperationContext:
         self.values = ValueSizes(session)
         self.is_express = is_express(operation.request)
         self.early: EarlyStarts | None = None  # of the phase in progress
+
+    def is_early(self, name: str) -> bool:
+        """Return whether dependants of a resource in progress may have started."""
+        return self.early is not None and self.early.is_early(name)

@@ -4,15 +4,17 @@ A rule of a security group can be a resource of its own, or an entry in the ``ru
 a router can have its gateway by a property, or by a resource. When an update moves a part from one
 to the other, the object must keep it: it is removed only when the last resource that declares it no
 longer does. Types name their parts (:class:`stoker.schema.resource_type.Shares`), and calls have
-the parts of other resources as ``call.shared``.
+the parts of other resources as ``call.shared``. They are determined when a type reads them: most
+calls do not, and the effort grows with the number of resources that declare parts.
 
 A row that is being created counts before it has an object, because its request may be in flight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
+from functools import cached_property
 
 from stoker.engine.execution.calls.build import build_call, resolved_where_known
 from stoker.engine.execution.session import StackRows
@@ -28,7 +30,8 @@ def sharers(stack_rows: StackRows, row: Resource, type_: ResourceType) -> Sequen
     if not type_.shares or (stack_rows.keeps_nothing and not creates):
         return ()
     found = []
-    for other in stack_rows.rows.values():
+    # A copy: types read shared parts on worker threads, while commits add rows.
+    for other in list(stack_rows.rows.values()):
         if other.id == row.id or other.external or not _may_have_parts(other):
             continue
         kind = stack_rows.type_of(other)
@@ -44,9 +47,35 @@ def _may_have_parts(row: Resource) -> bool:
     return row.physical_id is not None or creating
 
 
-def shared_parts(stack_rows: StackRows, others: Sequence[Resource], call: Call) -> frozenset[str]:
-    """Return all parts of these rows. Blocks; ``call`` has the connection."""
-    return frozenset(part for other in others for part in parts_of(stack_rows, other, call))
+class SharedParts(Set[str]):
+    """The parts that other rows declare. The first access blocks; ``call`` has the connection."""
+
+    def __init__(
+        self, stack_rows: StackRows, row: Resource, type_: ResourceType, call: Call
+    ) -> None:
+        self._stack_rows = stack_rows
+        self._row = row
+        self._type = type_
+        self._call = call
+
+    @cached_property
+    def others(self) -> Sequence[Resource]:
+        """Return the rows that may declare parts."""
+        return sharers(self._stack_rows, self._row, self._type)
+
+    @cached_property
+    def _parts(self) -> frozenset[str]:
+        found = (parts_of(self._stack_rows, other, self._call) for other in self.others)
+        return frozenset().union(*found)
+
+    def __contains__(self, part: object) -> bool:
+        return part in self._parts
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
 
 
 def parts_of(stack_rows: StackRows, row: Resource, call: Call) -> frozenset[str]:
@@ -70,5 +99,5 @@ def is_shared(type_: ResourceType, call: Call) -> bool:
     """Return whether the object is itself a part that other resources declare, too."""
     if type_.shows_owner(call.properties) or not can(type_, Shares):
         return False
-    parts = type_.parts(call)
-    return bool(parts) and call.shared.issuperset(parts)
+    parts = set(type_.parts(call))
+    return bool(parts) and parts <= call.shared

@@ -25,7 +25,7 @@ from stoker.engine.execution.calls.build import (
     resolved_where_known,
     with_software,
 )
-from stoker.engine.execution.calls.shared_parts import is_shared, shared_parts, sharers
+from stoker.engine.execution.calls.shared_parts import SharedParts, is_shared
 from stoker.engine.execution.session import Session, StackRows, may_land_late
 from stoker.engine.execution.waiting import Waiting
 from stoker.engine.model.clouds import RunCall
@@ -335,7 +335,6 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
     if work.service is None:
         return lambda: method(call)
     ports, stack = stack_rows.ports, stack_rows.stack
-    others = sharers(stack_rows, row, type_) if type_.shares and method.__name__ in _SHARING else ()
     if type_.shares and method.__name__ == "update":
         stack_rows.targets[row.id] = work.properties
 
@@ -343,7 +342,7 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
         bound = replace(call, cloud=ports.clouds.connection(stack))
         is_search = method.__name__ == "find"
         if is_search or not (row.action in _NO_IDS or method.__name__ in _NEED_NO_IDS):
-            bound = replace(bound, properties=resolved(stack_rows, type_, bound.properties))
+            bound = replace(bound, properties=resolved(stack_rows, row, type_, bound.properties))
             if bound.update.previous and row.action is Action.UPDATE:
                 previous = resolved_where_known(stack_rows, type_, bound.update.previous)
                 bound = replace(bound, update=replace(bound.update, previous=previous))
@@ -351,9 +350,10 @@ async def bound_call(stack_rows: StackRows, row: Resource, work: TypeCall) -> Ca
             # Objects in the properties may be deleted or renamed. The delete must still work.
             known = resolved_where_known(stack_rows, type_, bound.properties)
             bound = replace(bound, properties=known)
-        if others:
-            bound = replace(bound, shared=shared_parts(stack_rows, others, bound))
-            if method.__name__ == "delete" and is_shared(type_, bound):
+        if type_.shares and method.__name__ in _SHARING:
+            shared = SharedParts(stack_rows, row, type_, bound)
+            bound = replace(bound, shared=shared)
+            if method.__name__ == "delete" and shared.others and is_shared(type_, bound):
                 return Done()
         return method(bound)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.session import StackRows, stack_rows_at
 from stoker.engine.model.records import Resource, Stack
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import ERRORS, HIDDEN, REFERENCE, RecordedFacts, ReferenceOf
@@ -22,8 +22,7 @@ async def nested_attributes(
     """Return the attributes of a nested stack in its parent ``above``."""
     ports = above.ports
     evaluation = await evaluation_at(ports, child, child.input_id)
-    rows = await ports.store.resources(child.id)
-    current = {row.name: row for row in rows if row.replaced_by is None}
+    current = (await stack_rows_at(ports, child, None)).current
     facts = RecordedFacts(current, above.reference_of)
     return await ports.workers.compute(
         lambda: shown_by(evaluation.outputs(facts), current, above.reference_of, type_)

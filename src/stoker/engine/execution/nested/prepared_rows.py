@@ -82,6 +82,7 @@ async def prepared_rows(
     """
     rows = [_marked(row, premises.unhealthy) for row in stack_rows.rows.values()]
     copy = StackRows(stack_rows.ports, stack_rows.stack, rows)
+    copy.settled = stack_rows.settled
     moves = await copy.ports.workers.compute(
         lambda: moves_to(evaluation, copy.current, premises.moves)
     )

@@ -102,6 +102,8 @@ async def preview_tree(
         call_about(stack_rows),
         observed,
         batches,
+        None if stack_rows.settled is None else stack_rows.settled.unchanged,
+        stack_rows.ports.verification,
     )
     found = await foresee_with(planner, stack_rows, stack_input, evaluation, premises)
     return replace(found, prepared=prepared)

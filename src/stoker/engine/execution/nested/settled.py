@@ -1,6 +1,7 @@
 """Finds nested stacks that an update need not touch, since nothing in them would change.
 
-Most nested stacks are given the same input as before. Such a stack, and the stacks nested in it,
+Most nested stacks are given the same input as before, or one that differs in files and defaults of
+parameters which they do not use. Such a stack, and the stacks nested in it,
 are evaluated and planned here from their stored rows. If nothing would change, the parent records
 no operation on it: no engine drives or writes it, and it keeps its status. The finding is kept
 until an engine drives one of these stacks, so the next update reads only their states.
@@ -13,12 +14,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from stoker.engine.execution.nested.attributes import nested_attributes, with_shown
 from stoker.engine.execution.nested.desired import foreseen
 from stoker.engine.execution.nested.ends import NestedFailedError
 from stoker.engine.execution.nested.idle_plan import is_at_input, plans_nothing, recorded_definition
-from stoker.engine.execution.nested.inputs import equal_inputs
+from stoker.engine.execution.nested.inputs import have_same_effect
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import (
@@ -37,7 +39,7 @@ from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError
 from stoker.schema.resource_type import NestingType
 from stoker.template.definition import Definition
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, may_change
 
 _NOT_KNOWN = (DiagnosticError, NestedFailedError, RequestError)
 
@@ -60,7 +62,8 @@ async def is_settled(
         return False
     try:
         own, ports = await session.input(), session.ports
-        child = await _same_child(session, row, definition, attributes, own)
+        evaluation = await evaluation_at(ports, session.stack, own.id, own)
+        child = await _same_child(session, row, definition, attributes, own, evaluation)
         if child is None:
             return False
         tree = await ports.store.tree(child.id)
@@ -81,10 +84,13 @@ async def _same_child(
     definition: Definition,
     attributes: frozenset[str],
     own: Input,
+    evaluation: Evaluation,
 ) -> Stack | None:
-    """Return the nested stack of a row if it would be given the same input as before, else None.
+    """Return the nested stack of a row if its input would have the same effect, else None.
 
-    ``own`` is the input of its parent. Raises an error of _NOT_KNOWN.
+    The effect is the same if the inputs differ only in files and defaults of parameters that
+    neither the nested stack nor one below it uses. ``own`` is the input of the parent, with its
+    ``evaluation``. Raises an error of _NOT_KNOWN.
     """
     desired = await foreseen(stack_rows, row, definition, attributes, own)
     if desired is None:
@@ -96,7 +102,8 @@ async def _same_child(
         return None
     ports = stack_rows.ports
     before = await ports.store.input(child.input_id)
-    return child if await ports.workers.compute(lambda: equal_inputs(before, stack_input)) else None
+    same = partial(have_same_effect, before, stack_input, evaluation, row.name)
+    return child if await ports.workers.compute(same) else None
 
 
 class _NestedTree:
@@ -143,7 +150,7 @@ class _NestedTree:
         stack_rows = StackRows(self._ports, stack, await store.resources(stack_id))
         try:
             evaluation = await evaluation_at(self._ports, stack, stack.input_id)
-            if not await plans_nothing(stack_rows, evaluation):
+            if not await plans_nothing(stack_rows, evaluation) or may_change(evaluation):
                 return unsettled
             nested = await self._nested(stack_rows, evaluation)
         except _NOT_KNOWN:
@@ -162,7 +169,7 @@ class _NestedTree:
             own = await stack_rows.input()
             definition = await recorded_definition(stack_rows, evaluation, row.name)
             used = evaluation.attributes_used.get(row.name, frozenset())
-            child = await _same_child(stack_rows, row, definition, used, own)
+            child = await _same_child(stack_rows, row, definition, used, own, evaluation)
             state = None if child is None else self._tree.state_of(child.id)
             if child is None or state is None or not await self.is_shown(stack_rows, row, child):
                 return None

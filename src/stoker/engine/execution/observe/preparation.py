@@ -78,7 +78,7 @@ async def read_missing(session: Session, desired: Definitions, moves: Mapping[st
     missing = [
         row
         for name, row in session.current.items()
-        if used.get(moves.get(name, name), frozenset()) - row.attributes.keys()
+        if (needed := used.get(moves.get(name, name))) and not needed <= row.attributes.keys()
     ]
     if missing:
         await read_attributes(session, missing)
@@ -204,7 +204,7 @@ async def check_failed_and_replaced(
     """
     names = frozenset(desired.names)
     candidates = [
-        row for row in stack_rows.rows.values() if row.name in names and _needs_check(row)
+        row for row in stack_rows.rows.values() if _needs_check(row) and row.name in names
     ]
     if not candidates:
         return frozenset()
@@ -213,11 +213,11 @@ async def check_failed_and_replaced(
 
 
 def _needs_check(row: Resource) -> bool:
+    if row.replaced_by is None and row.status is not Status.FAILED:
+        return False
     if row.external or row.action in (Action.INIT, Action.DELETE):
         return False
-    if row.replaced_by is not None:
-        return exists(row)
-    return row.status is Status.FAILED and row.physical_id is not None
+    return exists(row) if row.replaced_by is not None else row.physical_id is not None
 
 
 async def _passes_check(stack_rows: StackRows, row: Resource, ask: Ask) -> bool:

@@ -78,8 +78,9 @@ class ApplyStep:
         if row is None:
             if decision.change is not Change.CREATE:
                 raise DiagnosticError([still_unknown(definition)])
-            run = ResourceRun(self._context, self._session.new_row(node.name))
-            await self._create(run, definition)
+            columns = row_columns(definition, self._session.current)
+            new = self._session.new_row(node.name, **columns)
+            await self._create(ResourceRun(self._context, new), definition)
             return
         if decision.change.value in definition.restricted:
             await self._refuse(row, f"{decision.change} is restricted for resource.")
@@ -91,6 +92,7 @@ class ApplyStep:
             case _ if choice.row is not None and choice.row is not row:
                 await self._reinstate(choice.row, run, definition, decision)
             case Change.CREATE:
+                run.row = replace(row, **row_columns(definition, self._session.current))
                 await self._create(run, definition)
             case Change.KEEP:
                 await self._keep(run, definition)
@@ -146,7 +148,6 @@ class ApplyStep:
             await run.record(operation_id=self._operation.id, **columns)
 
     async def _create(self, run: ResourceRun, definition: Definition) -> None:
-        run.row = replace(run.row, **row_columns(definition, self._session.current))
         if definition.external_id is not None:
             await self._refer(run, definition)
         elif self._operation.action is Action.ADOPT:

@@ -9,11 +9,10 @@ Used by the apply step. Tested by tests/express.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from stoker.engine.execution.calls.context import OperationContext
-from stoker.engine.execution.session import Session
 from stoker.engine.model.plans import Definitions, Node, defined
 from stoker.engine.model.records import Action, Resource, Status
 from stoker.engine.planning.facts import RecordedFacts, recorded
@@ -26,9 +25,11 @@ from stoker.template.definition import Definition, Facts, TooMuchWorkError
 class EarlyFacts(RecordedFacts):
     """Facts that include the early attributes of objects which are not settled yet."""
 
-    def __init__(self, session: Session, is_early: Callable[[str], bool]) -> None:
-        super().__init__(session.current, session.reference_of)
-        self._is_early = is_early
+    def __init__(self, context: OperationContext) -> None:
+        super().__init__(context.session.current, context.session.reference_of)
+        # Not a method of an object that refers to these facts: such a cycle would keep the rows
+        # and evaluations of an ended operation in memory until the next collection of all objects.
+        self._is_early = context.is_early
 
     def reference(self, name: str) -> Any:
         """Return the value of ``get_resource`` for the resource, or Unknown."""
@@ -46,8 +47,8 @@ class EarlyFacts(RecordedFacts):
 class _UsedFacts(EarlyFacts):
     """Early facts that record their use: names of attributes by resource, and None for an id."""
 
-    def __init__(self, session: Session, is_early: Callable[[str], bool]) -> None:
-        super().__init__(session, is_early)
+    def __init__(self, context: OperationContext) -> None:
+        super().__init__(context)
         self.uses: dict[str, set[str | None]] = {}
 
     def reference(self, name: str) -> Any:
@@ -66,11 +67,7 @@ class EarlyCreates:
         self._context = context
         self._session = context.session
         self._desired = desired
-        self.facts = EarlyFacts(context.session, self._is_early)
-
-    def _is_early(self, name: str) -> bool:
-        early = self._context.early
-        return early is not None and early.is_early(name)
+        self.facts = EarlyFacts(context)
 
     def lets_others_start(self, row: Resource, definition: Definition) -> bool:
         """Return whether dependants may start before the object of a resource is settled."""
@@ -88,7 +85,7 @@ class EarlyCreates:
         row = self._session.current.get(node.name)
         if row is not None and not _may_be_created(row):
             return early
-        facts = _UsedFacts(self._session, self._is_early)
+        facts = _UsedFacts(self._context)
         try:
             definition = await self._defined(node.name, facts)
         except DiagnosticError:
@@ -101,7 +98,7 @@ class EarlyCreates:
         """Return whether the present values of the resource ``name`` are all that is needed."""
         if name in definition.explicit_dependencies or name not in uses:
             return False  # more than values
-        if not self._is_early(name):
+        if not self._context.is_early(name):
             return bool(definition.type.uses_early)
         row = self._session.current[name]
         type_ = self._session.type_of(row)

@@ -10,7 +10,7 @@ tests/store; the simulation wraps the store to let it fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Protocol
 
@@ -126,6 +126,14 @@ class StackReads(Protocol):
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """Return all resource rows of a stack, also replaced ones, oldest first."""
+
+    async def outlines(self, stack_id: str) -> Sequence[Resource]:
+        """Return the same rows without properties, metadata, attributes and data."""
+
+    async def some_resources(
+        self, stack_id: str, names: Collection[str] = (), ids: Collection[str] = ()
+    ) -> Sequence[Resource]:
+        """Return the resource rows of a stack with one of the names or ids, in any order."""
 
     async def resource(self, resource_id: str) -> Resource | None:
         """Return one resource row, such as that of a watch."""

@@ -19,12 +19,12 @@ from stoker.engine.model.interfaces import (
     StoreError,
     TransactionReader,
 )
-from stoker.engine.model.records import Action, Operation, PublicRecord, Status, StoredSignal
+from stoker.engine.model.records import Action, Operation, PublicRecord, StoredSignal
 from stoker.engine.model.requests import Caller
 from stoker.engine.model.stack_records.watches import Watch
-from stoker.engine.model.transitions import Transitions
 from stoker.engine.service.monitoring.alarms import Alarms, rule_of
 from stoker.engine.service.signals.handlers import request_by_signal
+from stoker.engine.service.signals.reports import signal_event
 from stoker.engine.service.stack_access.guards import is_deleting, is_suspended
 from stoker.kernel.errors import LimitExceededError, ValidationError
 from stoker.kernel.logs.log import Log
@@ -48,7 +48,6 @@ class Watches:
     def __init__(self, ports: Ports, alarms: Alarms) -> None:
         self._ports = ports
         self._alarms = alarms
-        self._transitions = Transitions(ports.clock, ports.ids)
 
     async def set_state(self, caller: Caller, name: str, state: WatchState, reason: str) -> None:
         """Set the state of an alarm, and run its actions. The next evaluation may change it again.
@@ -155,9 +154,7 @@ class Watches:
                 f"; {unheard} of the actions name nothing in this stack that takes signals"
             )
         own = rows.rows[watch.resource_id]
-        event = self._transitions.event_of(
-            replace(own, action=Action.SIGNAL, status=Status.COMPLETE, reason=event_reason)
-        )
+        event = await signal_event(self._ports, stack, own, event_reason)
         new = replace(new, changed_at=self._ports.clock.now())
         written = await self._commit(watch, [new, *operations, *signals, event])
         await self._ports.store.tidy(stack.id, rows.events_to_keep)

@@ -75,7 +75,8 @@ def _views(ports: Ports, stack: Stack, evaluation: Evaluation) -> list[ResourceV
     views = []
     for name in evaluation.names:
         row = row_to_be(ports, stack, evaluation, name)
-        row = replace(row, physical_id=imports.get(name) or None)
+        if imports.get(name):
+            row = replace(row, physical_id=imports[name])
         attributes = attributes_to_be(evaluation.definition(name, facts))
         view = resource_view(stack, row, needed.get(name, ()), attributes)
         child = evaluation.children.get(name)

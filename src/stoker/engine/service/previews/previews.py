@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stoker.engine.execution.nested.preview_tree import PreviewOptions, preview_tree
-from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.session import StackRows, stack_rows_at
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import Input, Stack
 from stoker.engine.model.requests import Caller, StackRequest
@@ -91,7 +91,8 @@ class Previews:
         # Read the state before the rows. A change between the two makes the fingerprint outdated.
         tree = await ports.store.tree(stack.id) if fingerprint and not unhealthy else None
         stack_input, evaluation = await evaluated_update(ports, caller, stack, request)
-        stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+        ports.evaluations.keep_previewed(evaluation)
+        stack_rows = await stack_rows_at(ports, stack, tree)
         foreseen = await preview_tree(
             stack_rows,
             stack_input,

@@ -23,11 +23,14 @@ from stoker.engine.model.records import (
     Stack,
     Status,
 )
+from stoker.engine.model.secrets import masked_event, masking_of
 from stoker.engine.model.stack_records.exports import Exports
 from stoker.engine.model.stack_records.revisions import StackRevision
 from stoker.engine.model.transitions import Transitions
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.engine.service.refactors.placement import Move, PlacedStack
 from stoker.engine.service.stack_access.recorded_trees import Path, RecordedStack
+from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 
 Written = PublicRecord | Resource | Exports
@@ -47,8 +50,14 @@ async def refactor_records(
     removed: Sequence[tuple[Path, Resource, RecordedStack]],
 ) -> RefactorRecords:
     """Return the records of a refactor."""
-    records = _Records(ports, moves, removed)
-    for root in placed:
+    roots = tuple(placed)
+    changed = [each for root in roots for each in root.all()]
+    # Events of moved resources may show secrets of the stack that they leave, or of one above it.
+    masking = masking_of(*(each.evaluation for each in changed))
+    for each in changed:
+        masking |= await masking_at(ports, each.stack)
+    records = _Records(ports, moves, removed, masking)
+    for root in roots:
         exports = await exported(root.stack_rows, root.evaluation)
         if exports is not None:
             records.puts.append(Exports(root.stack.id, exports))
@@ -66,12 +75,14 @@ class _Records:
         ports: Ports,
         moves: Sequence[Move],
         removed: Sequence[tuple[Path, Resource, RecordedStack]],
+        masking: Masking,
     ) -> None:
         self._ports = ports
         self._transitions = Transitions(ports.clock, ports.ids)
         self._now = ports.clock.now()
         self._moves = {move.row.id: move for move in moves}
         self._removed = removed
+        self._masking = masking
         self.puts: list[Written] = []
         self.events: list[Event] = []
         self.dropped: list[str] = []
@@ -92,8 +103,8 @@ class _Records:
             placed.stack, action, Status.IN_PROGRESS, f"Stack {action} started"
         )
         self.events.append(event)
-        self.events += self._leaving(moved_out, gone)
-        self.events += self._arriving(rows, known)
+        shown = [*self._leaving(moved_out, gone), *self._arriving(rows, known)]
+        self.events += (masked_event(each, self._masking) for each in shown)
         changes: dict[str, Any] = {"input_id": placed.input.id, "good_input_id": placed.input.id}
         if before is not None:
             changes |= {"updated_at": self._now, "is_import": False}

@@ -306,7 +306,7 @@ class Operations:
         ActionInProgressError while any other operation is in progress.
         """
         stack = await self._finder.at(caller, address)
-        rows = current_rows(await self._ports.store.resources(stack.id))
+        rows = current_rows(await self._ports.store.outlines(stack.id))
         row = row_by_any_id(rows, name, stack)
         if unhealthy == row.unhealthy:
             return

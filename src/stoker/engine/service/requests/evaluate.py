@@ -57,12 +57,28 @@ async def evaluated(
     input_id = ports.ids.uuid()
 
     def judge() -> tuple[Documents, EvaluatedInput]:
-        known = None if earlier is None else earlier.template
-        stack_input, documents = input_of(input_id, stack.id, request, old, known)
-        return documents, judged(ports, stack, stack_input, documents, earlier, {})
+        known = ports.evaluations
+        key = known.document_key(request) if old is None and _may_repeat(request, earlier) else None
+        similar = known.of_document(key) or earlier
+        stack_input, documents = input_of(input_id, stack.id, request, old, similar)
+        found = judged(ports, stack, stack_input, documents, similar, {})
+        if not found.missing:
+            known.note_document(key, found.evaluation)
+        return documents, found
 
     documents, found = await ports.workers.compute(judge)
     return await with_fetched(ports, stack, documents, found, earlier)
+
+
+def _may_repeat(request: StackRequest, earlier: Evaluation | None) -> bool:
+    """Return whether the document of a request may be known from another one.
+
+    An update mostly repeats the text of its preview. Data is compared with that of the stack, which
+    is faster than computing its key.
+    """
+    if earlier is None:
+        return True
+    return isinstance(request.template, str) and request.template != earlier.template.source.text
 
 
 async def evaluated_new(

@@ -41,6 +41,9 @@ def judged(
     evaluation = evaluation_of(ports, stack, stack_input, documents, earlier, unreachable)
     missing = sorted(evaluation.missing)
     findings = Diagnostics() if missing else findings_of(evaluation)
+    if earlier is not None and evaluation.inputs.budget.is_exceeded:
+        # Reused work may have counted twice.
+        return judged(ports, stack, stack_input, documents, None, unreachable)
     return EvaluatedInput(stack_input, evaluation, missing, findings)
 
 

@@ -10,11 +10,14 @@ from stoker.engine.model.stack_records.adoption import invalid_document, recorde
 from stoker.engine.planning.evaluations import Documents
 from stoker.kernel.diagnostics import DiagnosticError, Diagnostics
 from stoker.kernel.errors import BAD_REQUEST, ValidationError
+from stoker.kernel.json.content import Content
 from stoker.kernel.values import replace
 from stoker.template.document import Template, parse, read_template, with_version
 from stoker.template.environment.environment import Environment, parse_environment, stored
 from stoker.template.environment.files import environment_of
+from stoker.template.evaluate.evaluation import Evaluation
 from stoker.template.parameters.declarations import declare
+from stoker.template.revision import revised
 from stoker.template.source.source import Source, accept, read
 
 
@@ -23,20 +26,18 @@ def input_of(
     stack_id: str,
     request: StackRequest,
     old: Input | None = None,
-    known: Template | None = None,
+    earlier: Evaluation | None = None,
 ) -> tuple[Input, Documents]:
     """Return the input of a request and its documents; with ``existing``, it keeps old values.
 
-    ``known`` is the present template of the stack, which is not parsed again if it is the same.
+    ``earlier`` is the present evaluation of the stack, or one of another stack of the same
+    template: the same parts are not read again.
 
     Raises :class:`stoker.kernel.errors.ValidationError` if there is no template, and
     DiagnosticError for invalid documents.
     """
-    if known is not None and _is_same(request, known):
-        template, source = known, known.source
-    else:
-        source = _source(request, old)
-        template = parse(source)
+    template = _template(request, old, None if earlier is None else earlier.template)
+    source = template.source
     names = list(request.environment_files)
     over = old is not None and request.existing
     declared = (
@@ -50,7 +51,7 @@ def input_of(
         text=source.text,
         parameters=dict(request.parameters),
         environment={},
-        files=dict(request.files),
+        files=_files(request, earlier),
         template_file=source.file,
     )
     if old is not None and over:
@@ -63,17 +64,31 @@ def input_of(
     return stack_input, Documents(template, environment)
 
 
-def _is_same(request: StackRequest, known: Template) -> bool:
-    """Return whether a request has the text of the known template.
+def _template(request: StackRequest, old: Input | None, known: Template | None) -> Template:
+    """Return the template of a request; it shares unchanged parts with the known one.
 
     Loops are written out in a known template, so one that may have loops is parsed.
     """
-    if known.transforms or request.version_optional:
-        return False
-    source = known.source
-    return request.template_file == source.file and (
-        isinstance(request.template, str) and request.template == source.text
-    )
+    if known is not None and request.template is not None and not request.version_optional:
+        found = revised(known, request.template, request.template_file)
+        if found is not None:
+            return found if found is known else _storable(found)
+    return _storable(parse(_source(request, old)))
+
+
+def _files(request: StackRequest, earlier: Evaluation | None) -> Mapping[str, str]:
+    """Return the files of a request, or the same ones of the earlier evaluation."""
+    if earlier is not None and earlier.inputs.files == request.files:
+        return earlier.inputs.files
+    return Content(request.files)
+
+
+def _storable(template: Template) -> Template:
+    """Return the template with its document as content, which is hashed once."""
+    data = template.source.data
+    if type(data) is not dict:
+        return template
+    return replace(template, source=replace(template.source, data=Content(data)))
 
 
 def _source(request: StackRequest, old: Input | None) -> Source:

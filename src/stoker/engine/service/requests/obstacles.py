@@ -88,14 +88,9 @@ def searchable(evaluation: Evaluation, present: Presence) -> list[NewResource]:
 def _new(
     evaluation: Evaluation, present: Presence, above: tuple[str, ...]
 ) -> Iterator[NewResource]:
-    searched = {
-        name: type_
-        for name, type_ in evaluation.types.items()
-        if isinstance(type_, ManagedType) and _is_searched(type_)
-    }
-    existing = present.names(evaluation) if searched else ()
-    for name, type_ in searched.items():
-        if name not in existing:
+    existing = present.names(evaluation)
+    for name, type_ in evaluation.types.items():
+        if name not in existing and isinstance(type_, ManagedType) and _is_searched(type_):
             yield NewResource((*above, name), evaluation, type_)
     for name, child in evaluation.children.items():
         yield from _new(child, present.below(evaluation, name), (*above, name))

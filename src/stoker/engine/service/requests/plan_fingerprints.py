@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from stoker.engine.execution.nested.preview_tree import PreviewOptions, preview_tree
-from stoker.engine.execution.session import StackRows
+from stoker.engine.execution.session import stack_rows_at
 from stoker.engine.model.accepted import Accepted
 from stoker.engine.model.interfaces import Ports, TransactionReader
 from stoker.engine.model.plans import Change
@@ -114,7 +114,7 @@ async def agreed_update(
         await require_possible_update(ports, stack, stack_input, evaluation, request)
         return None
     tree = _at_rest(stack, await ports.store.tree(stack.id))
-    stack_rows = StackRows(ports, stack, await ports.store.resources(stack.id))
+    stack_rows = await stack_rows_at(ports, stack, tree)
     options = PreviewOptions.of(request)
     plans = await preview_tree(stack_rows, stack_input, evaluation, options)
     accepted = plans.decisions

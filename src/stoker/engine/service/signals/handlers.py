@@ -168,7 +168,7 @@ async def store_signal(signal: ReceivedSignal) -> None:
     stored = StoredSignal(ports.ids.uuid(), row.stack_id, row.id, now, details)
     change = PublicChange(
         row.stack_id,
-        puts=(signal_event(ports, row, reason), stored),
+        puts=(await signal_event(ports, stack_rows.stack, row, reason), stored),
         guards=(
             partial(require_resource, row=row),
             partial(_require_count, row=row, count=count),
@@ -190,14 +190,16 @@ async def _accept(signal: ReceivedSignal) -> tuple[Mapping[str, Any], str]:
         details = type_.check_signal(call, signal.details)
     except ValidationError as invalid:
         reason = f"Signal refused: {invalid.message}"
-        await signal.record_event(signal_event(signal.ports, signal.row, reason))
+        stack = signal.stack_rows.stack
+        await signal.record_event(await signal_event(signal.ports, stack, signal.row, reason))
         raise SignalRejectedError(invalid.message) from None
     return details, type_.signal_reason(call, details)
 
 
 async def _reject_suspended(signal: ReceivedSignal) -> NoReturn:
-    await signal.record_event(suspended_event(signal.ports, signal.row))
-    raise _suspended(signal.stack_rows.stack)
+    stack = signal.stack_rows.stack
+    await signal.record_event(await suspended_event(signal.ports, stack, signal.row))
+    raise _suspended(stack)
 
 
 def _require_not_suspended(inside: TransactionReader, *, stack: Stack) -> None:

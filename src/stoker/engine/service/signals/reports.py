@@ -11,8 +11,10 @@ from functools import partial
 
 from stoker.engine.execution.calls.build import build_call, with_software
 from stoker.engine.model.interfaces import Ports, PublicChange, TransactionReader
-from stoker.engine.model.records import Action, Event, Input, Resource, Status
+from stoker.engine.model.records import Action, Event, Input, Resource, Stack, Status
+from stoker.engine.model.secrets import masked_event
 from stoker.engine.model.transitions import Transitions
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.engine.service.signals.received import ReceivedSignal
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import Deploys, can
@@ -36,7 +38,7 @@ async def report_deployment(signal: ReceivedSignal) -> None:
     call = build_call(signal.stack_rows, row, type_)
     call = await with_software(signal.stack_rows, row, type_, call)
     deployment, reason = type_.signalled(call, signal.details)
-    event = signal_event(ports, row, reason)
+    event = await signal_event(ports, signal.stack_rows.stack, row, reason)
     if deployment is None:
         await signal.record_event(event)
         return
@@ -52,16 +54,18 @@ def _require_same(
         raise ConcurrentUpdateError
 
 
-def signal_event(ports: Ports, row: Resource, reason: str) -> Event:
+async def signal_event(ports: Ports, stack: Stack, row: Resource, reason: str) -> Event:
     """Return the event of a signal to a resource."""
     signalled = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
-    return Transitions(ports.clock, ports.ids).event_of(signalled)
+    event = Transitions(ports.clock, ports.ids).event_of(signalled)
+    return masked_event(event, await masking_at(ports, stack))
 
 
-def suspended_event(ports: Ports, row: Resource) -> Event:
+async def suspended_event(ports: Ports, stack: Stack, row: Resource) -> Event:
     """Return the event of a signal to a resource that accepts none because it is suspended."""
     rejected = replace(row, reason="Cannot signal resource during SUSPEND")
-    return Transitions(ports.clock, ports.ids).event_of(rejected)
+    event = Transitions(ports.clock, ports.ids).event_of(rejected)
+    return masked_event(event, await masking_at(ports, stack))
 
 
 def has_creation_policy(stack_input: Input, name: str) -> bool:

@@ -36,6 +36,7 @@ from stoker.engine.service.stack_access.guards import (
     signal_size,
 )
 from stoker.engine.service.stack_access.lookup import Finder, current_rows, require_own, row_of
+from stoker.engine.service.stack_access.row_reader import RowReader
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ACTION_NOT_SUPPORTED, LimitExceededError, ValidationError
 
@@ -86,7 +87,7 @@ class SignalService:
     ) -> None:
         """Give a signal to the handler of its kind."""
         size = signal_size(self._ports.limits, name, details)
-        rows = await self._ports.store.resources(stack.id)
+        rows = await RowReader(self._ports).all(stack)
         row = row_of(current_rows(rows), name, stack)
         require_own(caller, row)
         signal = ReceivedSignal(StackRows(self._ports, stack, rows), row, details, size)
@@ -106,7 +107,7 @@ class SignalService:
             body = {"Status": status, "UniqueId": unique_id, "Reason": "", "Data": ""}
             await self.signal(caller, address, name, body)
             return
-        row = row_of(current_rows(await self._ports.store.resources(stack.id)), name, stack)
+        row = row_of(current_rows(await RowReader(self._ports).all(stack)), name, stack)
         require_own(caller, row)
         if (row.action, row.status) != (Action.CREATE, Status.IN_PROGRESS):
             raise ValidationError(
@@ -120,7 +121,7 @@ class SignalService:
         size = len(unique_id)
         change = PublicChange(
             stack.id,
-            puts=(signal_event(ports, row, reason), signal),
+            puts=(await signal_event(ports, stack, row, reason), signal),
             guards=(
                 partial(require_resource, row=row),
                 partial(require_room_for_signal, limits=ports.limits, row=row, size=size),

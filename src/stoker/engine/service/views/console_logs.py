@@ -6,6 +6,7 @@ from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.requests import Caller, StackRequest
 from stoker.engine.service.requests.evaluate import new_stack
 from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
+from stoker.engine.service.stack_access.row_reader import RowReader
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import RESOURCE_NOT_FOUND, NotFoundError
 
@@ -26,7 +27,7 @@ class ConsoleLogs:
         """
         ports = self._ports
         stack = await self._finder.at(caller, address)
-        row = row_of(current_rows(await ports.store.resources(stack.id)), name, stack)
+        row = row_of(current_rows(await RowReader(ports).outlines(stack)), name, stack)
         server_id = row.physical_id
         if server_id is None or row.implementation not in _SERVERS:
             raise NotFoundError(f"The resource {name:.255} has no console.", RESOURCE_NOT_FOUND)

@@ -16,6 +16,7 @@ from stoker.engine.model.stack_records.change_sets import Detection
 from stoker.engine.model.views import DriftView
 from stoker.engine.service.stack_access.guards import require_rest, require_there
 from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
+from stoker.engine.service.stack_access.row_reader import RowReader
 from stoker.engine.service.views.drift_reports import LONGEST, DriftReports
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import LimitExceededError, NotFoundError, RequestError, fault_reason
@@ -48,7 +49,7 @@ class Detections:
         stack = await self._finder.at(caller, address)
         require_there(stack)
         require_rest(stack, await self._store.queue(stack.id))
-        rows = current_rows(await self._store.resources(stack.id))
+        rows = current_rows(await RowReader(self._ports).outlines(stack))
         for name in only or ():
             row_of(rows, name, stack)
         if len(self._tasks) >= MOST:

@@ -8,7 +8,8 @@ is being changed. A response has either only live attributes, or only recorded o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -31,6 +32,7 @@ MOST = 20  # objects that one response reads
 LONGEST = 2.0  # seconds that a response waits for reads
 KEPT = 5.0  # seconds for which a read is reused
 
+ReadRows = Callable[[Collection[str]], Awaitable[StackRows]]
 _Key = tuple[str, int, frozenset[str]]
 
 
@@ -65,23 +67,27 @@ class LiveAttributes:
         }
         return Shown({**rows, **fresh})
 
-    async def outputs(self, stack_rows: StackRows, evaluation: Evaluation) -> list[Output]:
-        """Return the outputs of a stack; each with a note if its value may be old."""
+    async def outputs(self, read: ReadRows, evaluation: Evaluation) -> list[Output]:
+        """Return the outputs of a stack; each with a note if its value may be old.
 
-        def used() -> set[str]:
+        ``read`` returns the rows of the resources that outputs refer to.
+        """
+        compute = self._ports.workers.compute
+
+        def references() -> RecordedReferences:
             facts = RecordedReferences()
             evaluation.outputs(facts)
-            return set(facts.attributes)
+            return facts
 
-        shown = await self.of(stack_rows, await self._ports.workers.compute(used))
-
-        def compute() -> list[Output]:
-            current = {**stack_rows.current, **shown.rows}
-            rows = {name: refreshed(stack_rows, row) for name, row in current.items()}
-            outputs = evaluation.outputs(ShownFacts(rows, stack_rows.reference_of))
-            return [replace(output, note=shown.note) for output in outputs]
-
-        return await self._ports.workers.compute(compute)
+        referred = await compute(references)
+        names = referred.names
+        while True:
+            stack_rows = await read(names)
+            shown = await self.of(stack_rows, referred.attributes)
+            outputs, missing = await compute(partial(_outputs, evaluation, stack_rows, shown))
+            if missing <= names:
+                return outputs
+            names |= missing  # The value of a resource is the name of another one.
 
     async def _read(self, stack_rows: StackRows, rows: list[Resource]) -> Mapping[str, Any] | str:
         """Return the attributes by row id, or the reason why they were not read."""
@@ -115,6 +121,17 @@ class LiveAttributes:
         if now is None or _is_moving(now) or now.fencing_token != stack_rows.stack.fencing_token:
             return "the stack is being changed"
         return {row.id: answer for row, answer in zip(rows, read, strict=True)}
+
+
+def _outputs(
+    evaluation: Evaluation, stack_rows: StackRows, shown: Shown
+) -> tuple[list[Output], set[str]]:
+    """Return the outputs, and the names without a row that they refer to."""
+    current = {**stack_rows.current, **shown.rows}
+    rows = {name: refreshed(stack_rows, row) for name, row in current.items()}
+    facts = ShownFacts(rows, stack_rows.reference_of)
+    found = evaluation.outputs(facts)
+    return [replace(output, note=shown.note) for output in found], facts.missing
 
 
 def _is_moving(stack: Stack) -> bool:

@@ -14,7 +14,7 @@ from stoker.engine.model.plans import Change, Drift, Node, Step, defined
 from stoker.engine.model.records import Resource
 from stoker.engine.model.secrets import generated_secrets, hidden_values
 from stoker.engine.model.views import PropertyChange
-from stoker.engine.planning.evaluations import evaluation_at
+from stoker.engine.planning.stack_secrets import masking_at
 from stoker.kernel.logs.masking import MASK, Masking
 from stoker.schema.comparison import changed_properties
 from stoker.schema.properties import Interruption, Property
@@ -36,10 +36,12 @@ class Compared(Struct, frozen=True):
 
 
 async def masking_over(stack_rows: StackRows, others: Iterable[Evaluation]) -> Masking:
-    """Return a masking of the secrets of a stack and its nested stacks, before and after."""
+    """Return a masking of the secrets of a stack and its nested stacks, before and after.
+
+    It also has the hidden parameters of all stacks above.
+    """
     ports, stack = stack_rows.ports, stack_rows.stack
-    evaluations = [*others, await evaluation_at(ports, stack, stack.input_id)]
-    found = [value for evaluation in evaluations for value in hidden_values(evaluation)]
+    found = [value for evaluation in others for value in hidden_values(evaluation)]
     pending: list[Iterable[Resource]] = [stack_rows.rows.values()]
     while pending:
         for row in pending.pop():
@@ -48,7 +50,7 @@ async def masking_over(stack_rows: StackRows, others: Iterable[Evaluation]) -> M
                 found += generated_secrets(row, type_)
             if row.nested_id is not None:
                 pending.append(await ports.store.resources(row.nested_id))
-    return await ports.workers.compute(lambda: Masking(found))
+    return await ports.workers.compute(lambda: Masking(found)) | await masking_at(ports, stack)
 
 
 def compared(foreseen: PreviewedStack, masking: Masking) -> dict[str, Compared]:

@@ -1,47 +1,30 @@
-"""Answers queries about stacks, resources and events from committed rows."""
+"""Answers queries about stacks, outputs and events from committed rows."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
-from stoker.engine.execution.session import StackRows
-from stoker.engine.model.interfaces import Ports
-from stoker.engine.model.records import Resource, Stack
-from stoker.engine.model.requests import Caller, EventQuery, ResourceQuery, StackQuery
-from stoker.engine.model.views import EventView, ResourceView, StackView
+from stoker.engine.model.records import Stack
+from stoker.engine.model.requests import Caller, EventQuery, StackQuery
+from stoker.engine.model.views import EventView, StackView
 from stoker.engine.planning.evaluations import evaluation_at
-from stoker.engine.service.stack_access.access import require_readable
-from stoker.engine.service.stack_access.lookup import Finder, current_rows, row_of
 from stoker.engine.service.stack_access.presenters import (
     environment_view,
     event_view,
     is_emptied,
-    matches,
-    resource_view,
     stack_view,
 )
-from stoker.engine.service.views.live_attributes import LiveAttributes
-from stoker.engine.service.views.live_values import attributes_of, metadata_of, unstarted
+from stoker.engine.service.views.resource_queries import ResourceQueries
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import NOT_FOUND, NotFoundError
 from stoker.template.definition import Output
 from stoker.template.evaluate.evaluation import Evaluation
 
-Result = TypeVar("Result")
 
-_FEW = 100  # rows whose views take a millisecond on the event loop; more use a thread
-
-
-class Queries:
-    """Queries, for a caller."""
-
-    def __init__(self, ports: Ports, finder: Finder) -> None:
-        self._ports = ports
-        self._store = ports.store
-        self._finder = finder
-        self._live = LiveAttributes(ports)
+class Queries(ResourceQueries):
+    """Queries about stacks, outputs, resources and events, for a caller."""
 
     async def stack(
         self, caller: Caller, address: StackAddress, *, resolve_outputs: bool = True
@@ -113,71 +96,6 @@ class Queries:
             for body in evaluation.template.outputs.values()
         ]
 
-    async def resources(
-        self, caller: Caller, address: StackAddress, query: ResourceQuery
-    ) -> Sequence[ResourceView]:
-        """Return the resources of the stack, and of nested stacks down to the requested depth."""
-        stack = await self._finder.at(caller, address)
-        found: list[ResourceView] = []
-        async for each in self.tree(stack, query.nested_depth):
-            rows = await self._store.resources(each.id)
-            session = await self._session(each, rows) if query.with_attributes else None
-            if query.with_unstarted:
-                rows = [*rows, *await unstarted(self._ports, each, rows)]
-            views = functools.partial(_resource_views, each, rows, session, query.filters)
-            found += await self._computed(len(rows), views)
-        return found
-
-    async def tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
-        """Yield a stack and its nested stacks, level by level, down to the requested depth."""
-        level = [stack]
-        while level:
-            for each in level:
-                yield each
-            if depth <= 0:
-                return
-            depth -= 1
-            level = [child for each in level for child in await self._store.children(each.id)]
-
-    async def _computed(self, count: int, call: Callable[[], Result]) -> Result:
-        """Run work on ``count`` rows; only little work runs on the event loop."""
-        return call() if count <= _FEW else await self._ports.workers.compute(call)
-
-    async def resource(
-        self,
-        caller: Caller,
-        address: StackAddress,
-        name: str,
-        *,
-        with_attributes: Sequence[str] = (),
-        with_unstarted: bool = False,
-    ) -> ResourceView:
-        """Return a resource with its live attributes, or with a note if they are recorded ones."""
-        stack = await self._finder.at(caller, address)
-        rows = current_rows(await self._store.resources(stack.id))
-        session = await self._session(stack, rows)
-        if with_unstarted:
-            rows += await unstarted(self._ports, stack, rows)
-        row = row_of(rows, name, stack)
-        require_readable(caller, session, row)
-        shown = await self._live.of(session, [row.name])
-        row = shown.rows.get(row.name, row)
-        attributes = attributes_of(session, row, with_attributes)
-        needed = _needed_by(rows)
-        metadata = await metadata_of(session, row)
-        return resource_view(
-            stack, row, needed.get(row.name, ()), attributes, metadata, note=shown.note
-        )
-
-    async def metadata(self, caller: Caller, address: StackAddress, name: str) -> Mapping[str, Any]:
-        """Return the metadata of a resource, with additions of its signals and deployments."""
-        stack = await self._finder.at(caller, address)
-        rows = current_rows(await self._store.resources(stack.id))
-        session = await self._session(stack, rows)
-        row = row_of([*rows, *await unstarted(self._ports, stack, rows)], name, stack)
-        require_readable(caller, session, row)
-        return await metadata_of(session, row)
-
     async def events(
         self, caller: Caller, address: StackAddress, query: EventQuery
     ) -> Sequence[EventView]:
@@ -206,42 +124,7 @@ class Queries:
     async def _evaluation(self, stack: Stack) -> Evaluation:
         return await evaluation_at(self._ports, stack, stack.input_id)
 
-    async def _session(self, stack: Stack, rows: Sequence[Resource]) -> StackRows:
-        session = StackRows(self._ports, stack, rows)
-        await session.load_signals()
-        return session
-
     async def _outputs(self, stack: Stack, evaluation: Evaluation) -> list[Output]:
         if is_emptied(stack):
             return []
-        session = await self._session(stack, await self._store.resources(stack.id))
-        return await self._live.outputs(session, evaluation)
-
-
-def _resource_views(
-    stack: Stack,
-    rows: Sequence[Resource],
-    session: StackRows | None,
-    filters: Mapping[str, tuple[str, ...]],
-) -> list[ResourceView]:
-    """Return views of the resources that match, with attributes if there is a session."""
-    current = current_rows(rows)
-    needed = _needed_by(current)
-    views = (
-        resource_view(
-            stack,
-            row,
-            needed.get(row.name, ()),
-            None if session is None else attributes_of(session, row),
-        )
-        for row in current
-    )
-    return [view for view in views if matches(view, filters)]
-
-
-def _needed_by(rows: Sequence[Resource]) -> dict[str, list[str]]:
-    needed: dict[str, list[str]] = {}
-    for row in rows:
-        for need in row.dependencies:
-            needed.setdefault(need, []).append(row.name)
-    return needed
+        return await self._live.outputs(partial(self._rows.of, stack), evaluation)

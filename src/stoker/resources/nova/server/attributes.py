@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any
 
 from stoker.clouds.faults import CloudError
-from stoker.clouds.objects.collection import Object, send
+from stoker.clouds.objects.collection import Object
 from stoker.clouds.objects.collections import IMAGES, NETWORKS, PORTS, SERVERS, SUBNETS
 from stoker.clouds.objects.security_groups import named_groups
 from stoker.resources.base.rest import MARKER
@@ -100,7 +100,7 @@ def _consoles(call: Call, server: Mapping[str, Any]) -> dict[str, str]:
     for kind, protocol in _CONSOLE_KINDS:
         body = {"remote_console": {"protocol": protocol, "type": kind}}
         try:
-            answer = send(call.cloud.compute, "POST", path, json=body, microversion=_CONSOLES)
+            answer = SERVERS.ask(call.cloud, "POST", path, json=body, microversion=_CONSOLES)
         # Each cloud offers only some types of consoles, and refuses the others.
         except CloudError:
             continue

@@ -91,19 +91,20 @@ def _path(call: Call, suffix: str = "") -> str:
 
 
 def _act(call: Call, body: Object, microversion: str | None = None) -> None:
-    send(call.cloud.compute, "POST", _path(call, "/action"), json=body, microversion=microversion)
+    path = _path(call, "/action")
+    send(call.cloud.service("compute"), "POST", path, json=body, microversion=microversion)
 
 
 def _set_metadata(call: Call, _asked: bool) -> None:
     desired = as_texts(call.properties.get("metadata"))
     path = _path(call, "/metadata")
-    present = send(call.cloud.compute, "GET", path).get("metadata", {})
+    present = send(call.cloud.service("compute"), "GET", path).get("metadata", {})
     for key in as_texts(call.update.previous.get("metadata")):
         if key not in desired and key in present:
-            send(call.cloud.compute, "DELETE", f"{path}/{key}")
+            send(call.cloud.service("compute"), "DELETE", f"{path}/{key}")
     changed = {key: value for key, value in desired.items() if present.get(key) != value}
     if changed:
-        send(call.cloud.compute, "POST", path, json={"metadata": changed})
+        send(call.cloud.service("compute"), "POST", path, json={"metadata": changed})
 
 
 def _rename(call: Call, _asked: bool) -> None:
@@ -113,7 +114,7 @@ def _rename(call: Call, _asked: bool) -> None:
 
 def _set_tags(call: Call, _asked: bool) -> None:
     body = {"tags": tags_with_marker(call)}
-    send(call.cloud.compute, "PUT", _path(call, "/tags"), json=body, microversion=_TAGS)
+    send(call.cloud.service("compute"), "PUT", _path(call, "/tags"), json=body, microversion=_TAGS)
 
 
 def _set_password(call: Call, _asked: bool) -> None:

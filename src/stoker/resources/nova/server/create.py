@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker.clouds.faults import CloudError, is_conflict
-from stoker.clouds.objects.collection import send
 from stoker.clouds.objects.collections import SERVERS
 from stoker.resources.base.rest import poll_object, polling_pause, refusal
 from stoker.resources.nova.server.body import request_body
@@ -46,13 +45,14 @@ def request(call: Call) -> Outcome:
     ports = ensure_ports(call, desired)
     body, version = request_body(call, desired, ports, user_data(call))
     try:
-        answer = send(call.cloud.compute, "POST", SERVERS.path, json=body, microversion=version)
+        answer = SERVERS.ask(call.cloud, "POST", SERVERS.path, json=body, microversion=version)
     except CloudError as fault:
         if is_conflict(fault) and "still in use" in fault.message:
             raise  # Another server is about to release a port: the engine retries.
         return refusal(fault)
     server_id = str(SERVERS.object_in(answer)["id"])
-    return Wait(polling_pause(call), physical_id=server_id, reason="the server is being built")
+    pause = polling_pause(call, SERVERS)
+    return Wait(pause, physical_id=server_id, reason="the server is being built")
 
 
 def settle(call: Call) -> Outcome:
@@ -64,7 +64,7 @@ def settle(call: Call) -> Outcome:
     if status != ACTIVE or task:
         doing = f"{status} ({task})" if task else str(status)
         return Wait(
-            polling_pause(call),
+            polling_pause(call, SERVERS),
             reason=f"the server is {doing}",
             early=has_addresses(call.properties.get("networks"), server),
         )

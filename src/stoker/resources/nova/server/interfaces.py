@@ -54,7 +54,7 @@ def _is_asked(call: Call, port_id: str) -> bool:
     """Request a detach. Return False while the server is busy with another task."""
     path = SERVERS.at(call.object_id, f"/os-interface/{port_id}")
     try:
-        send(call.cloud.compute, "DELETE", path)
+        send(call.cloud.service("compute"), "DELETE", path)
     except CloudError as fault:
         if is_not_found(fault):
             # Nova does not know the interface (any more), but the port still names the server.
@@ -77,7 +77,7 @@ def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
     if tag:
         attachment["tag"] = tag
     send(
-        call.cloud.compute,
+        call.cloud.service("compute"),
         "POST",
         SERVERS.at(call.object_id, "/os-interface"),
         json={"interfaceAttachment": attachment},
@@ -88,6 +88,6 @@ def attach(call: Call, port_id: str | None, tag: str | None = None) -> None:
 def tags_of(call: Call) -> dict[str, str]:
     """Return the tags of the server's interfaces, by port."""
     path = SERVERS.at(call.object_id, "/os-interface")
-    answer = send(call.cloud.compute, "GET", path, microversion="2.70")
+    answer = send(call.cloud.service("compute"), "GET", path, microversion="2.70")
     listed = answer.get("interfaceAttachments", [])
     return {str(item["port_id"]): str(item["tag"]) for item in listed if item.get("tag")}

@@ -99,7 +99,8 @@ class Server(LeadsFloatingIPs, HoldsPorts, RequestsOwnAddresses, ManagedType):
             claim_listed_ports(call)
         if not is_removed(call):
             reason = "the server is being deleted"
-            return Wait(polling_pause(call), progress={"asked": True}, reason=reason, early=True)
+            pause = polling_pause(call, SERVERS)
+            return Wait(pause, progress={"asked": True}, reason=reason, early=True)
         delete_own_ports(call)
         if takes_deployments(call.properties):
             server_software.retract(call, call.properties)

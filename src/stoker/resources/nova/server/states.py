@@ -43,7 +43,7 @@ def broken_by(call: Call, server: Mapping[str, Any]) -> Failed:
     """Return the failure with the id of the last request, for a search in Nova's logs."""
     failed, path = broken(server), SERVERS.at(call.object_id, "/os-instance-actions")
     try:
-        actions = send(call.cloud.compute, "GET", path).get("instanceActions") or [{}]
+        actions = send(call.cloud.service("compute"), "GET", path).get("instanceActions") or [{}]
     except CloudError:
         return failed  # The id is only additional information.
     request_id = actions[0].get("request_id")

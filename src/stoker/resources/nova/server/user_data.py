@@ -12,8 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from email.message import Message
-from email.mime.multipart import MIMEMultipart
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -55,16 +54,18 @@ status=0
 echo "started $(date -u)" >> "$log"
 # where boto, with which the tools ask for metadata, looks for the address
 [ -e /etc/boto.cfg ] || ln -s "$directory/cfn-boto-cfg" /etc/boto.cfg
-if [ -f "$script" ] && [ "$(head -c 2 "$script")" = "#!" ]; then
+if [ -s "$script" ] && [ "$(head -c 2 "$script")" = "#!" ]; then
     chmod 700 "$script"
     "$script" >> "$log" 2>&1
     status=$?
 fi
-echo "ended with status $status $(date -u)" >> "$log"
-date -u > "$directory/provision-finished"
+ended=$(date -u)
+echo "ended with status $status $ended" >> "$log"
+echo "$ended" > "$directory/provision-finished"
 exit "$status"
 """
 
+_KNOWN_PARTS = 16
 _KINDS = (
     ("#cloud-config", "cloud-config"),
     ("#cloud-boothook", "cloud-boothook"),
@@ -86,19 +87,19 @@ def render(
     """Render user data; ``form`` is the property ``user_data_format``."""
     if form == "RAW":
         return text
-    parts = [text_part(_PART_HANDLER, "part-handler", "part-handler.py")]
+    parts = [_part(_PART_HANDLER, "part-handler", "part-handler.py")]
     if form == "SOFTWARE_CONFIG":
         parts += _parts_of(text)
     else:
-        parts.append(text_part(text, "x-cfninitdata", "cfn-userdata"))
-        parts.append(text_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
+        parts.append(_part(text, "x-cfninitdata", "cfn-userdata"))
+        parts.append(_part(_RUNNER, "x-shellscript", "run-cfn-userdata.sh"))
     if metadata:
-        parts.append(text_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
+        parts.append(_part(json.dumps(dict(metadata)), "x-cfninitdata", "cfn-init-data"))
     if form == "HEAT_CFNTOOLS" and addresses is not None:
         # The tools append the version to this URL themselves, and read the port from its end.
         root = addresses.metadata.removesuffix("/v1/")
-        parts.append(text_part(root, "x-cfninitdata", "cfn-metadata-server"))
-        parts.append(text_part(_boto_config(addresses), "x-cfninitdata", "cfn-boto-cfg"))
+        parts.append(_part(root, "x-cfninitdata", "cfn-metadata-server"))
+        parts.append(_part(_boto_config(addresses), "x-cfninitdata", "cfn-boto-cfg"))
     return _joined(parts)
 
 
@@ -118,19 +119,27 @@ def _boto_config(addresses: Addresses) -> str:
     )
 
 
-def _parts_of(text: str) -> list[Message]:
+@lru_cache(_KNOWN_PARTS)
+def _part(text: str, kind: str, name: str) -> str:
+    """Return a part as text. Most parts are the same for all servers, and take long to write."""
+    return text_part(text, kind, name).as_string()
+
+
+def _parts_of(text: str) -> list[str]:
     """Return the parts of a multipart text. Another text is one part, typed by its first line."""
     if not text:
         return []
     parts = parts_of(text) if "Content-Type: multipart/" in text[:4000] else None
     if parts is not None:
-        return parts
+        return [part.as_string() for part in parts]
     kind = next((kind for start, kind in _KINDS if text.startswith(start)), "x-shellscript")
-    return [text_part(text, kind, "userdata")]
+    return [_part(text, kind, "userdata")]
 
 
-def _joined(parts: Sequence[Message]) -> str:
+def _joined(parts: Sequence[str]) -> str:
     """Join the parts. The boundary is a digest, so the same parts give the same text."""
-    content = "".join(part.as_string() for part in parts)
-    boundary = f"==============={hashlib.sha256(content.encode()).hexdigest()[:32]}=="
-    return MIMEMultipart(boundary=boundary, _subparts=list(parts)).as_string()
+    digest = hashlib.sha256("".join(parts).encode()).hexdigest()[:32]
+    boundary = f"==============={digest}=="
+    head = f'Content-Type: multipart/mixed; boundary="{boundary}"\nMIME-Version: 1.0\n'
+    pieces = "".join(f"\n--{boundary}\n{part}" for part in parts)
+    return f"{head}{pieces}\n--{boundary}--\n"

@@ -92,4 +92,4 @@ def _answer(call: Call, method: str, path: str, body: Any = None) -> Any:
     auth = login(call)
     if auth is not None:
         more["auth"] = auth
-    return call.cloud.message.request(path, method, headers=headers, **more)
+    return call.cloud.service("message").request(path, method, headers=headers, **more)

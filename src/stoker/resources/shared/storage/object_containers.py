@@ -92,7 +92,7 @@ class ObjectContainer(ManagedType):
     def read(self, call: Call) -> Mapping[str, Any]:
         """Return addresses and usage of the container."""
         found = _head(call, call.object_id) or {}
-        root = str(call.cloud.object_store.get_endpoint_data().url).rstrip("/")
+        root = call.cloud.service("object-store").get_endpoint().rstrip("/")
         return {
             "BytesUsed": int(found.get("x-container-bytes-used", 0)),
             "DomainName": urlsplit(root).hostname,
@@ -113,7 +113,7 @@ def _asked(
     call: Call, method: str, name: str, headers: Mapping[str, str] | None = None, query: str = ""
 ) -> Any:
     path = f"/{quote(name, safe='')}{query}"
-    return call.cloud.object_store.request(path, method, headers=dict(headers or {}))
+    return call.cloud.service("object-store").request(path, method, headers=dict(headers or {}))
 
 
 def _sent(call: Call, method: str, path: str, headers: Mapping[str, str]) -> None:
@@ -124,7 +124,7 @@ def _sent(call: Call, method: str, path: str, headers: Mapping[str, str]) -> Non
 
 def set_account(call: Call, headers: Mapping[str, str]) -> None:
     """Set headers of the whole account."""
-    answer = call.cloud.object_store.request("", "POST", headers=dict(headers))
+    answer = call.cloud.service("object-store").request("", "POST", headers=dict(headers))
     if answer.status_code >= _ERRORS:
         raise fault_from(answer)
 
@@ -149,7 +149,7 @@ def _removed(call: Call, name: str) -> bool:
     listed = answer.json()
     for item in listed:
         path = f"/{quote(name)}/{quote(item['name'])}"
-        gone = call.cloud.object_store.request(path, "DELETE")
+        gone = call.cloud.service("object-store").request(path, "DELETE")
         if gone.status_code != HTTPStatus.NOT_FOUND and gone.status_code >= _ERRORS:
             raise fault_from(gone)
     return bool(listed)

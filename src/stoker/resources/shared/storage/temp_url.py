@@ -34,17 +34,17 @@ class StoredObject(Struct, frozen=True):
 
         Raise :class:`stoker.kernel.errors.RequestError` for a cloud without an object store.
         """
-        endpoint(self.call, "object_store")
+        endpoint(self.call, "object-store")
         _sent(self.call, "PUT", self._container)
         if self._answer("HEAD").status_code >= _ERRORS:
             self.write(content)
 
     def ensure_versions(self) -> None:
         """Create a container that keeps overwritten versions, if the object store supports that."""
-        endpoint(self.call, "object_store")
+        endpoint(self.call, "object-store")
         _sent(self.call, "PUT", self._container)
         headers = {"X-Versions-Location": self.container}
-        self.call.cloud.object_store.request(self._container, "POST", headers=headers)
+        self.call.cloud.service("object-store").request(self._container, "POST", headers=headers)
 
     def versions(self) -> list[StoredObject]:
         """Return the kept versions of the object, oldest first, the current one last."""
@@ -65,25 +65,25 @@ class StoredObject(Struct, frozen=True):
 
     def remove(self) -> None:
         """Delete the object, and its container if it is empty. Missing ones are fine."""
-        if not has_endpoint(self.call, "object_store"):
+        if not has_endpoint(self.call, "object-store"):
             return
         self._delete(self._path)
         self._delete(self._container)
 
     def remove_versions(self) -> None:
         """Delete all versions of the object, and the container."""
-        if not has_endpoint(self.call, "object_store"):
+        if not has_endpoint(self.call, "object-store"):
             return
         # Otherwise the object store restores the previous version after each delete.
         headers = {"X-Remove-Versions-Location": "yes"}
-        self.call.cloud.object_store.request(self._container, "POST", headers=headers)
+        self.call.cloud.service("object-store").request(self._container, "POST", headers=headers)
         for version in self.versions():
             self._delete(version._path)  # noqa: SLF001 - it is of this class
         self._delete(self._container)
 
     def url(self, method: str) -> str:
         """Return a URL for this HTTP method that is valid until 2038, the latest possible time."""
-        address = endpoint(self.call, "object_store").rstrip("/")
+        address = endpoint(self.call, "object-store").rstrip("/")
         path = urlsplit(address).path + self._path
         signed = f"{method}\n{_FAR_FUTURE}\n{path}".encode()
         signature = hmac.new(_key(self.call).encode(), signed, hashlib.sha256).hexdigest()
@@ -104,7 +104,7 @@ class StoredObject(Struct, frozen=True):
         found = []
         for prefix in (earlier, self.name):
             path = f"{self._container}?format=json&prefix={quote(prefix)}"
-            answer = self.call.cloud.object_store.request(path, "GET")
+            answer = self.call.cloud.service("object-store").request(path, "GET")
             if answer.status_code == HTTPStatus.NOT_FOUND:
                 return []
             if answer.status_code >= _ERRORS:
@@ -114,12 +114,14 @@ class StoredObject(Struct, frozen=True):
         return found
 
     def _delete(self, path: str) -> None:
-        answer = self.call.cloud.object_store.request(path, "DELETE")
+        answer = self.call.cloud.service("object-store").request(path, "DELETE")
         if answer.status_code not in _GONE and answer.status_code >= _ERRORS:
             raise fault_from(answer)
 
     def _answer(self, method: str, headers: dict[str, str] | None = None) -> Any:
-        return self.call.cloud.object_store.request(self._path, method, headers=headers or {})
+        return self.call.cloud.service("object-store").request(
+            self._path, method, headers=headers or {}
+        )
 
 
 # The container has other objects, or there is nothing to delete.
@@ -133,19 +135,17 @@ def endpoint(call: Call, service: str) -> str:
 
     Raise :class:`stoker.kernel.errors.RequestError` if the catalog has none.
     """
-    found = getattr(call.cloud, service).get_endpoint_data()
-    if found is None:
-        words = service.replace("_", "-")
+    if not has_endpoint(call, service):
         raise RequestError(
-            f"{_transport_of(call)} needs a service of type {words}, and the catalog has none;"
+            f"{_transport_of(call)} needs a service of type {service}, and the catalog has none;"
             " choose another transport"
         )
-    return str(found.url)
+    return str(call.cloud.service(service).get_endpoint())
 
 
 def has_endpoint(call: Call, service: str) -> bool:
     """Return whether the catalog has a service."""
-    return getattr(call.cloud, service).get_endpoint_data() is not None
+    return bool(call.cloud.offers(service))
 
 
 def _transport_of(call: Call) -> str:
@@ -157,7 +157,7 @@ def _transport_of(call: Call) -> str:
 
 def _key(call: Call) -> str:
     """Return the account's key for temporary URLs; create one if there is none."""
-    answer = call.cloud.object_store.request("", "HEAD")
+    answer = call.cloud.service("object-store").request("", "HEAD")
     present = answer.headers.get(_KEY_HEADER)
     if present:
         return str(present)
@@ -173,6 +173,8 @@ def _sent(
     data: bytes | None = None,
     headers: dict[str, str] | None = None,
 ) -> None:
-    answer = call.cloud.object_store.request(path, method, data=data, headers=headers or {})
+    answer = call.cloud.service("object-store").request(
+        path, method, data=data, headers=headers or {}
+    )
     if answer.status_code >= _ERRORS:
         raise fault_from(answer)

@@ -14,6 +14,7 @@ from stoker.schema.resource_type import Call, Done, Failed, ManagedType, Outcome
 
 _REFUSED = 400
 _ON_ITS_WAY = frozenset({"attaching", "reserved"})
+_ASKED = "asked"  # Key of the progress: the service was asked to detach the volume.
 _BUSY_SECONDS = 120.0  # wait at most this long for a volume that is being detached elsewhere
 
 
@@ -33,13 +34,19 @@ class Attachment(ManagedType):
         return f"{properties.get(self.server)}:{physical_id}"
 
     def create(self, call: Call) -> Outcome:
-        """Attach the volume, and wait until it is attached."""
+        """Attach the volume, and wait until it is attached.
+
+        Before the first request, :meth:`find` has shown that the server does not have the volume.
+        """
         server, volume_id = self._desired(call)
-        volume = poll_object(call, VOLUMES) if call.physical_id is not None else None
-        if volume is not None and _has(volume, server):
+        if call.physical_id is None:
+            return self._ask(call, server, volume_id)
+        volume = poll_object(call, VOLUMES)
+        if _has(volume, server):
             return Done(volume_id)
         if volume is not None and volume.get("status") in _ON_ITS_WAY:
-            return Wait(polling_pause(call), reason=f"the volume is {volume['status']}")
+            pause = polling_pause(call, VOLUMES)
+            return Wait(pause, reason=f"the volume is {volume['status']}")
         return self._attach(call)
 
     def update(self, call: Call) -> Outcome:
@@ -113,7 +120,8 @@ class Attachment(ManagedType):
             if not passes or call.now - call.started_at > _BUSY_SECONDS:
                 raise
             return Wait(polling_pause(call), reason=fault.message)
-        return Wait(polling_pause(call), physical_id=volume_id, reason="the volume is attached")
+        pause = polling_pause(call, VOLUMES)
+        return Wait(pause, physical_id=volume_id, reason="the volume is attached")
 
 
 def _comes_free(call: Call, volume_id: str) -> bool:
@@ -123,14 +131,24 @@ def _comes_free(call: Call, volume_id: str) -> bool:
 
 
 def _let_go(call: Call, server: str, volume_id: str) -> Outcome | None:
-    """Detach a volume; None once it is detached."""
-    found = _attachment(call, server, volume_id)
-    volume = VOLUMES.find(call.cloud, volume_id)
-    if found is None and (volume is None or not _has(volume, server)):
-        return None
-    if found is not None and (volume is None or volume.get("status") != "detaching"):
-        detach_from(call, server, volume_id)
-    return Wait(polling_pause(call), reason=f"server {server} is detaching the volume")
+    """Detach a volume; None once it is detached. ``volume_id`` is the physical id."""
+    is_asked = bool(call.progress.get(_ASKED))
+    volume = poll_object(call, VOLUMES) if is_asked else VOLUMES.find(call.cloud, volume_id)
+    if not (is_asked and _is_detaching(volume) and _has(volume, server)):
+        found = _attachment(call, server, volume_id)
+        if found is None and not _has(volume, server):
+            return None
+        # The bulk list may be older than the request to detach, so read the volume itself.
+        volume = VOLUMES.find(call.cloud, volume_id) if is_asked else volume
+        if found is not None and not _is_detaching(volume):
+            detach_from(call, server, volume_id)
+    pause = polling_pause(call, VOLUMES)
+    reason = f"server {server} is detaching the volume"
+    return Wait(pause, progress={**call.progress, _ASKED: True}, reason=reason)
+
+
+def _is_detaching(volume: Object | None) -> bool:
+    return volume is not None and volume.get("status") == "detaching"
 
 
 def _attachment(call: Call, server: str, volume_id: str) -> Object | None:
@@ -144,6 +162,6 @@ def _attachment(call: Call, server: str, volume_id: str) -> Object | None:
     return dict(answer["volumeAttachment"])
 
 
-def _has(volume: Object, server: str) -> bool:
-    attachments = volume.get("attachments") or ()
+def _has(volume: Object | None, server: str) -> bool:
+    attachments = (volume or {}).get("attachments") or ()
     return any(each.get("server_id") == server for each in attachments)

@@ -18,6 +18,7 @@ from stoker.resources.base.rest import (
     RestResource,
     error_status,
     marker_text,
+    poll_object,
     polling_pause,
 )
 from stoker.schema.resource_type import Call, Done, Failed, ObjectUser, Outcome, Wait
@@ -63,13 +64,19 @@ class BlockVolume(RestResource):
         """Delete the volume with its snapshots, once it is detached from all servers."""
         if call.physical_id is None:
             return Done()
-        volume = VOLUMES.find(call.cloud, call.physical_id)
+        is_asked = bool(call.progress.get("asked"))
+        volume = (
+            poll_object(call, VOLUMES) if is_asked else VOLUMES.find(call.cloud, call.physical_id)
+        )
+        if is_asked and volume is not None and volume.get("status") != "deleting":
+            # The bulk list may be older than the request to delete, so read the volume itself.
+            volume = VOLUMES.find(call.cloud, call.physical_id)
         if volume is None:
             return Done()
-        status, pause = str(volume.get("status")), polling_pause(call)
+        status, pause = str(volume.get("status")), polling_pause(call, VOLUMES)
         if status == "deleting":
             return Wait(pause, reason="the volume is being deleted")
-        if status == "error_deleting" and call.progress.get("asked"):
+        if status == "error_deleting" and is_asked:
             return failed(call, volume)
         if status in READINESS.pending or status == "in-use":
             return _held(call, volume)
