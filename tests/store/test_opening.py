@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator
@@ -68,6 +69,23 @@ def test_database_of_another_program_is_not_touched(tmp_path: Path) -> None:
     assert "stack" in text
     assert file.read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"heat.sqlite"}
+
+
+def test_half_a_checkpoint_is_completed_after_a_crash(tmp_path: Path) -> None:
+    crashed = tmp_path / "crashed"
+    crashed.mkdir()
+    with opened(tmp_path) as store, store._database.connect() as connection:
+        for name in ("stoker.db", "stoker.db-wal", "secret.key"):
+            shutil.copy(tmp_path / name, crashed)
+        pages = connection.execute(sa.text("PRAGMA page_count")).scalar()
+        expected = connection.execute(sa.select(tables.marks)).all()
+    # The first page names the size of the file, and the later pages are not there yet.
+    first_page = (tmp_path / "stoker.db").read_bytes()[:4096]
+    with (crashed / "stoker.db").open("r+b") as file:
+        file.write(first_page)
+    assert (crashed / "stoker.db").stat().st_size < pages * 4096
+    with opened(crashed) as store, store._database.connect() as connection:
+        assert connection.execute(sa.select(tables.marks)).all() == expected
 
 
 def test_file_that_is_no_database_is_refused(tmp_path: Path) -> None:

@@ -73,6 +73,7 @@ def survives(directory: Path, kills: int, seed: int) -> None:
                 process.wait(moments.uniform(0, duration))
             except subprocess.TimeoutExpired:
                 continue
+        assert process.returncode == 0
         assert rows_of(data_dir) == expected
         round_ += 1
         data_dir = directory / f"killed-{round_}"

@@ -69,14 +69,22 @@ def require_own(found: set[str], url: sa.URL) -> None:
 def _tables_of_file(path: Path) -> set[str]:
     """Return the tables in a database file, without changing the file."""
     try:
-        address = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
-        with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
-            rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            return {str(name) for (name,) in rows}
+        # A process that was killed during a checkpoint leaves a file that is whole only together
+        # with its log. Without a log, an immutable connection adds no files beside the database.
+        if Path(f"{path.resolve()}-wal").exists():
+            return _table_names(path, "mode=ro")
+        return _table_names(path, "mode=ro&immutable=1")
     except sqlite3.Error as error:
         raise UnusableDatabaseError(
             f"{path} cannot be read as an SQLite database: {error}"
         ) from None
+
+
+def _table_names(path: Path, options: str) -> set[str]:
+    address = f"{path.resolve().as_uri()}?{options}"
+    with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
+        rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        return {str(name) for (name,) in rows}
 
 
 def has_check(engine: sa.Engine) -> bool:
