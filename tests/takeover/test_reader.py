@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import sqlalchemy as sa
@@ -111,6 +113,17 @@ def test_schema_of_an_older_release_is_accepted(estate: Estate) -> None:
 def test_unusable_url_is_reported(url: str, reason: str) -> None:
     with pytest.raises(TakeoverError, match=reason), heat_database(url):
         pass
+
+
+def test_path_with_special_characters_is_read(estate: Estate, tmp_path: Path) -> None:
+    file = tmp_path / "100%" / "a#b" / "heat.db"
+    file.parent.mkdir(parents=True)
+    shutil.copy(estate.file, file)
+    with (
+        heat_database(estate.url) as expected,
+        heat_database(f"sqlite:///{quote(str(file))}") as heat,
+    ):
+        assert heat.count("stack") == expected.count("stack")
 
 
 def test_missing_file_is_not_created(tmp_path: Path) -> None:

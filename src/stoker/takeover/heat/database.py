@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -115,8 +116,10 @@ def _engine(url: str) -> sa.Engine:
         )
     parsed = parsed.set(drivername=_DRIVERS[backend])
     if backend == "sqlite":
-        path = f"file:{parsed.database}?mode=ro"
-        parsed = sa.make_url(f"sqlite+pysqlite:///{path}&uri=true")
+        parsed = parsed.set(
+            database=Path(parsed.database or "").absolute().as_uri(),
+            query={"mode": "ro", "uri": "true"},
+        )
     try:
         return sa.create_engine(parsed, poolclass=sa.pool.NullPool)
     except ModuleNotFoundError as missing:
