@@ -7,14 +7,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.simulation.scenario import Kill
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.evaluation_cache import EvaluationCache
-from stoker.engine.model.records import Input, Stack
+from stoker.engine.model.records import AcquiredStack, Input, Stack
 from stoker.engine.model.requests import EventQuery, StackRequest
 from stoker.engine.model.secrets import may_have_secrets
+from stoker.engine.operations.crash_loop import MAX_ATTEMPTS
 from stoker.kernel.logs.masking import MASK
 
 FIRST, SECOND = "first-secret", "second-secret"
@@ -26,6 +28,7 @@ heat_template_version: 2018-08-31
 parameters: {p: {type: string, hidden: true}}
 resources: {in: {type: Sim::Thing, properties: {value: {get_param: p}}}}
 """
+SLOW = template({"a": thing(value=SECRET, slow=60)}, parameters=HIDDEN)
 PARENT = template({"a": {"type": "child.yaml", "properties": {"p": FIRST}}})
 OPEN_CHILD = CHILD.replace(", hidden: true", "")
 FILES = {
@@ -257,6 +260,35 @@ def test_rollback_after_crash_masks_secrets_of_failed_update(nest: Callable[[Any
         if has_ended:
             return
     pytest.fail("every engine was killed")
+
+
+def test_abandoned_operation_shows_no_secret() -> None:
+    world = World(1)
+
+    async def begin(engine: EngineLife) -> str:
+        lab = Lab(engine, world)
+        address = await lab.begin_create(SLOW, parameters={"p": FIRST})
+        await lab.pass_time(1.0)
+        return address.id
+
+    async def give_up(engine: EngineLife, stack_id: str) -> str:
+        store = engine.ports.store
+        acquire = store.acquire
+
+        async def once_more(stack_id: str) -> AcquiredStack | None:
+            acquired = await acquire(stack_id)
+            assert acquired is not None
+            stack = structs.replace(acquired.stack, attempts=MAX_ATTEMPTS)
+            return structs.replace(acquired, stack=stack)
+
+        store.acquire = once_more  # type: ignore[method-assign]
+        await engine.dispatch.recover()
+        await engine.dispatch.idle()
+        return await shown(Lab(engine, world), [stack_id])
+
+    found = world.live(partial(give_up, stack_id=world.live(begin) or "")) or ""
+    assert "aborted: abandoned after" in found
+    assert FIRST not in found
 
 
 def test_nested_stacks_read_input_above_once() -> None:

@@ -257,6 +257,8 @@ class Session(StackRows):
         self.started_operation_id: str | None = None
         self.client_token: str | None = None  # of the operation; all its events have it
         self.masking = Masking()  # hides values of hidden parameters in texts
+        # Without it events show no properties: an operation may end before its input is evaluated.
+        self._has_masking = False
         self._exports: tuple[Export, ...] | None = None
         # Starts the driver of a nested stack whose operation an earlier engine has recorded.
         self.wake: Callable[[str], None] = lambda stack_id: None
@@ -267,6 +269,11 @@ class Session(StackRows):
         project.set(stack.project_id)
         ports.evaluations.masks.drive(stack.id)
         return cls(ports, stack, rows)
+
+    def mask(self, masking: Masking) -> None:
+        """Mask these values, too, in all texts and events from now on."""
+        self.masking |= masking
+        self._has_masking = True
 
     def _masked(
         self,
@@ -283,6 +290,13 @@ class Session(StackRows):
             [masked_event(event, masking) for event in events],
             [masked_reason(operation, masking) for operation in operations],
         )
+
+    def _completed(self, events: Sequence[Event]) -> Sequence[Event]:
+        if self.client_token is not None:
+            events = [replace(event, client_token=self.client_token) for event in events]
+        if not self._has_masking:
+            events = [replace(event, properties=None) for event in events]
+        return events
 
     def new_row(self, name: str, type_name: str = "", **columns: Any) -> Resource:
         """Return the row of a new resource; it is not stored yet."""
@@ -352,8 +366,7 @@ class Session(StackRows):
             intents = [self._intents.pop(row.id, None) for row in resources]
             intents += [self._intents.pop(row_id, None) for row_id in dropped]
             events = [*filter(None, intents), *events]
-        if self.client_token is not None:
-            events = [replace(event, client_token=self.client_token) for event in events]
+        events = self._completed(events)
         if self.masking:
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
