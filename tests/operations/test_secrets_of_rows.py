@@ -262,6 +262,27 @@ def test_rollback_after_crash_masks_secrets_of_failed_update(nest: Callable[[Any
     pytest.fail("every engine was killed")
 
 
+async def fail_twice(lab: Lab) -> None:
+    await update(lab, a=thing(value=SECRET), b=thing("a", fail="update"))
+    assert await lab.status() == "ROLLBACK_FAILED"
+
+
+async def update_again(lab: Lab) -> None:
+    await update(lab, a=thing(value="known", fixed="x"))
+    assert await lab.status() == "UPDATE_COMPLETE"
+
+
+@pytest.mark.parametrize("last", [delete, check, mark, update_again])
+def test_secrets_stay_masked_after_failed_rollback(last: Callable[[Lab], Awaitable[None]]) -> None:
+    unmovable = thing(value=SECRET, fail="update")
+    wanted = template({"a": unmovable, "b": thing("a")}, parameters=HIDDEN)
+    # The check leaves a complete stack whose resources still have the values of the failed update.
+    found = texts_of(wanted, fail_twice, check, last, parameters={"p": FIRST})
+    assert MASK in found
+    assert FIRST not in found
+    assert SECOND not in found
+
+
 def test_abandoned_operation_shows_no_secret() -> None:
     world = World(1)
 

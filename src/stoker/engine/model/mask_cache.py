@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 from cachetools import LRUCache
 from msgspec import Struct
 
-from stoker.engine.model.records import Queued, Stack
+from stoker.engine.model.records import Stack
 from stoker.kernel.logs.masking import Masking
 
 MAX_BYTES = 16 * 1024 * 1024
@@ -61,13 +61,12 @@ class MaskCache:
         """Note a stack that is driven here from now on. Its inputs are added later."""
         self._driven[stack_id] = None
 
-    def note(self, stack: Stack, open_: Iterable[Queued] = ()) -> StackInputs:
+    def note(self, stack: Stack, unsettled: Iterable[str] = ()) -> StackInputs:
         """Return the inputs of a stack; if it is driven here, cache them beside its earlier ones.
 
-        They are the present input, the last one that the stack reached, and those in force before
-        its open operations.
+        They are the present input, the last one that the stack reached, and ``unsettled`` ones.
         """
-        input_ids = (stack.input_id, stack.good_input_id, *(each.back_to for each in open_))
+        input_ids = (stack.input_id, stack.good_input_id, *unsettled)
         found = StackInputs(stack, frozenset(filter(None, input_ids)))
         if stack.id in self._driven:
             # A failed update left values in rows that the rollback has not reached yet.

@@ -303,7 +303,6 @@ class Queued(Struct, frozen=True):
     status: OperationStatus
     number: int
     parent_operation: str | None = None
-    back_to: str | None = None
 
 
 class AcquiredStack(Struct, frozen=True):

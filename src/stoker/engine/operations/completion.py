@@ -78,10 +78,9 @@ async def begin(
     # Set the input for a rollback only now. The input in force may have changed since the operation
     # was accepted, as by an update that this one superseded.
     is_waiting = operation.status is OperationStatus.WAITING
-    # A rollback after a failure has it already; one that cancels an update has not.
-    if is_waiting and operation.action in (Action.UPDATE, Action.ROLLBACK):
-        operation = replace(operation, back_to=operation.back_to or in_force(session.stack))
-    if operation.status is OperationStatus.WAITING:
+    if operation.action is Action.UPDATE and is_waiting:
+        operation = replace(operation, back_to=in_force(session.stack))
+    if is_waiting:
         session.started_operation_id = operation.id
     operation = replace(operation, status=OperationStatus.RUNNING)
     stack, events = _in_progress(session, operation)
@@ -203,9 +202,7 @@ def _rollback(session: Session, operation: Operation) -> Operation:
         abandons=operation.action is Action.ADOPT,
         express=is_express(operation.request),
     )
-    rollback = _following(session, operation, Action.ROLLBACK, request, operation.back_to)
-    # The rows have values of the failed input, whose secrets every engine must mask.
-    return replace(rollback, back_to=operation.input_id)
+    return _following(session, operation, Action.ROLLBACK, request, operation.back_to)
 
 
 def _removal(session: Session, operation: Operation) -> Operation:

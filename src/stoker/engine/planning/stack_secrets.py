@@ -1,9 +1,9 @@
 """Masks the secrets that the rows of a stack may have.
 
-Takes a stack. Produces a mask over the hidden parameters of its present input and of the last one
-that it reached: after a failed update, rows have values of either. During an update and a rollback
-it also has those of the input before. A process without their evaluations in memory evaluates them,
-unless no template in them can have a hidden parameter.
+Takes a stack. Produces a mask over the hidden parameters of its present input, of the last one that
+it reached, and of all inputs since: after failed updates and rollbacks, rows may have values of any
+of them. A process without their evaluations in memory evaluates them, unless no template in them
+can have a hidden parameter.
 
 The mask of a nested stack also has the hidden parameters of all stacks above it. Their values are
 in its generated template, or in parameters that its template does not hide.
@@ -32,23 +32,27 @@ from stoker.kernel.errors import RequestError
 from stoker.kernel.logs.masking import Masking
 from stoker.template.evaluate.evaluation import Evaluation
 
-_LEAVES_INPUT = (Action.UPDATE, Action.ROLLBACK)  # actions with a recorded earlier input
+# Actions that end with all rows at the present input, if they succeed.
+_SETTLING = (Action.CREATE, Action.ADOPT, Action.UPDATE, Action.ROLLBACK)
 
 
 async def masking_at(ports: Ports, stack: Stack, but: str | None = None) -> Masking:
     """Return the mask, without the secrets of an input that the caller evaluates itself."""
     found = await _masking_above(ports, stack)
     inputs = await _inputs_of(ports, stack)
-    for input_id in inputs.input_ids - {but}:
+    for input_id in sorted(inputs.input_ids - {but}):
         found |= await _masking_of_input(ports, stack, input_id, may_have_secrets, masking_of)
     return found
 
 
 async def _inputs_of(ports: Ports, stack: Stack) -> StackInputs:
     """Return the inputs from which values in the rows of a stack may be."""
-    is_changing = stack.status is Status.IN_PROGRESS and stack.action in _LEAVES_INPUT
-    open_ = await ports.store.queue(stack.id) if is_changing else ()
-    return ports.evaluations.masks.note(stack, open_)
+    is_first = stack.action in (Action.CREATE, Action.ADOPT) and stack.good_input_id is None
+    is_complete = stack.status is Status.COMPLETE and stack.input_id == stack.good_input_id
+    is_settled = is_complete and stack.action in _SETTLING
+    has_one = is_settled or (is_first and stack.status is Status.IN_PROGRESS)
+    unsettled = () if has_one else await ports.store.unsettled_inputs(stack.id)
+    return ports.evaluations.masks.note(stack, unsettled)
 
 
 async def _masking_above(ports: Ports, stack: Stack) -> Masking:
@@ -61,7 +65,7 @@ async def _masking_above(ports: Ports, stack: Stack) -> Masking:
             if parent is None:
                 break
             inputs = await _inputs_of(ports, parent)
-        for input_id in inputs.input_ids:
+        for input_id in sorted(inputs.input_ids):
             found |= await _own_masking(ports, inputs.stack, input_id)
         above = inputs.stack.parent_id
     return found

@@ -242,7 +242,6 @@ def _queued_of(which: sa.ColumnElement[bool]) -> sa.Select[Any]:
             columns.status,
             columns.number,
             columns.parent_operation,
-            columns.back_to,
         )
         .where(which)
         .order_by(columns.number)
@@ -257,6 +256,24 @@ _PARTS = _queued_of(
         tables.operations.c.stack_id == sa.bindparam("stack", None),
         tables.operations.c.parent_operation == sa.bindparam("above", None),
     )
+)
+
+_other = tables.operations.alias()
+_last_success = (
+    sa.select(sa.func.coalesce(sa.func.max(_other.c.number), 0))
+    .where(
+        _other.c.stack_id == tables.operations.c.stack_id,
+        _other.c.kind == OperationKind.CHANGE,
+        _other.c.status == OperationStatus.COMPLETE,
+    )
+    .scalar_subquery()
+)
+# Inputs of the operations since the last change of a stack that succeeded.
+UNSETTLED_INPUTS = RowsOf(
+    sa.select(
+        tables.operations.c.stack_id, tables.operations.c.input_id, tables.operations.c.back_to
+    ).where(tables.operations.c.number > _last_success),
+    tables.operations.c.stack_id,
 )
 
 
@@ -281,7 +298,6 @@ def queued(some: Iterable[Mapping[str, Any]]) -> list[Queued]:
             OperationStatus(row["status"]),
             row["number"],
             row["parent_operation"],
-            row["back_to"],
         )
         for row in some
     ]

@@ -167,6 +167,15 @@ class SqlReads(SqlResources, SqlSnapshots, SqlState):
         """Return the operations that are not final, oldest first, without their plans."""
         return await self._read_rows(queries.QUEUE, stack_id, lambda _, some: queries.queued(some))
 
+    async def unsettled_inputs(self, stack_id: str) -> frozenset[str]:
+        """Return the ids of inputs before and after each operation since the last success."""
+
+        def ids(_: sa.Connection, some: Rows) -> frozenset[str]:
+            found = (row[name] for row in some for name in ("input_id", "back_to"))
+            return frozenset(filter(None, found))
+
+        return await self._read_rows(queries.UNSETTLED_INPUTS, stack_id, ids)
+
     async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
         """Return the operations of a stack that are part of one of its parent."""
         return await self._read(

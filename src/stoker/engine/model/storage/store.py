@@ -82,7 +82,35 @@ class Observer(Protocol):
         """Handle a change that was written or, if not ``certain``, may have been. Does not wait."""
 
 
-class StackReads(Protocol):
+class OperationReads(Protocol):
+    """Reads of operations."""
+
+    async def operations(self, stack_id: str) -> Sequence[Operation]:
+        """Return the operations of a stack that are not final, oldest first."""
+
+    async def queue(self, stack_id: str) -> Sequence[Queued]:
+        """Return the same operations without their large columns."""
+
+    async def unsettled_inputs(self, stack_id: str) -> Collection[str]:
+        """Return the ids of inputs before and after each operation since the last success.
+
+        The rows of the stack may have values of any of them. Only whole changes count as success.
+        """
+
+    async def operation(self, operation_id: str) -> Operation | None:
+        """Return an operation."""
+
+    async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
+        """Return the operations of a stack that are part of one of its parent, oldest first."""
+
+    async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
+        """Return the status of an operation and the reason."""
+
+    async def unfinished_stacks(self) -> Sequence[str]:
+        """Return the ids of the stacks that have an operation that is not final."""
+
+
+class StackReads(OperationReads, Protocol):
     """Reads of stacks, operations, resources, events and signals."""
 
     async def stack(self, stack_id: str) -> Stack | None:
@@ -105,24 +133,6 @@ class StackReads(Protocol):
 
     async def input(self, input_id: str) -> Input:
         """Return an input."""
-
-    async def operations(self, stack_id: str) -> Sequence[Operation]:
-        """Return the operations of a stack that are not final, oldest first."""
-
-    async def queue(self, stack_id: str) -> Sequence[Queued]:
-        """Return the same operations without their large columns."""
-
-    async def operation(self, operation_id: str) -> Operation | None:
-        """Return an operation."""
-
-    async def parts(self, stack_id: str, parent_operation: str) -> Sequence[Queued]:
-        """Return the operations of a stack that are part of one of its parent, oldest first."""
-
-    async def operation_status(self, operation_id: str) -> tuple[OperationStatus, str] | None:
-        """Return the status of an operation and the reason."""
-
-    async def unfinished_stacks(self) -> Sequence[str]:
-        """Return the ids of the stacks that have an operation that is not final."""
 
     async def resources(self, stack_id: str) -> Sequence[Resource]:
         """Return all resource rows of a stack, also replaced ones, oldest first."""
