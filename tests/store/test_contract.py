@@ -473,6 +473,48 @@ async def test_tidying_keeps_inputs_of_stack_and_rollback(
         await stores.one.input(old)
 
 
+async def test_tidying_keeps_last_complete_input_without_operations(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    inputs = [Input(str(uuid4()), stack.id, {"number": number}) for number in range(2)]
+    good, now = (each.id for each in inputs)
+    stack = replace(stack, input_id=now, good_input_id=good)
+    await stores.one.commit(PublicChange(stack.id, puts=(stack, *inputs)))
+    await stores.one.tidy(stack.id, 4)
+    assert (await stores.one.input(good)).template["number"] == 0
+
+
+async def test_tidying_keeps_inputs_since_last_success(stores: TwoProcesses) -> None:
+    stack = stack_in(str(uuid4()))
+    inputs = [Input(str(uuid4()), stack.id, {"number": number}) for number in range(5)]
+    first, second, third, fourth, now = (each.id for each in inputs)
+    stack = replace(stack, input_id=now)
+    update = replace(operation_on(stack, Action.UPDATE), plan=None)
+    await stores.one.commit(
+        PublicChange(
+            stack.id,
+            puts=(
+                stack,
+                *inputs,
+                *(
+                    replace(update, id=str(uuid4()), status=status, input_id=to, back_to=back_to)
+                    for to, back_to, status in (
+                        (second, first, OperationStatus.FAILED),
+                        (third, second, OperationStatus.COMPLETE),
+                        (fourth, third, OperationStatus.SUPERSEDED),
+                        (now, fourth, OperationStatus.FAILED),
+                    )
+                ),
+            ),
+        )
+    )
+    assert set(await stores.one.unsettled_inputs(stack.id)) == {third, fourth, now}
+    await stores.one.tidy(stack.id, 4)
+    assert [(await stores.one.input(each)).template["number"] for each in (third, fourth)] == [2, 3]
+    for gone in (first, second):
+        with pytest.raises(Exception, match=gone):
+            await stores.one.input(gone)
+
+
 def config_in(project: str, **fields: Any) -> SoftwareConfig:
     return SoftwareConfig(str(uuid4()), project, 4.5, **{"inputs": [], "outputs": [], **fields})
 

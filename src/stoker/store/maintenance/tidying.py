@@ -28,12 +28,14 @@ _OLD_OPERATIONS = sa.text(
     " AND id NOT IN (SELECT cancels FROM operations"
     f" WHERE status IN {OPEN} AND cancels IS NOT NULL)"
 )
+# Operations that are open, or that ended after the last change that succeeded: resources may have
+# values of their inputs, whose secrets are masked.
 _UNSETTLED = (
-    "stack_id = :stack AND number > (SELECT coalesce(max(number), 0) FROM operations"
-    " WHERE stack_id = :stack AND kind = 'change' AND status = 'COMPLETE')"
+    f"stack_id = :stack AND (status IN {OPEN} OR number >"  # noqa: S608 - only constants
+    " (SELECT coalesce(max(number), 0) FROM operations"
+    " WHERE stack_id = :stack AND kind = 'change' AND status = 'COMPLETE'))"
 )
-# Inputs that neither the stack, nor a snapshot, nor an open operation refers to, nor an operation
-# since the last success: resources may have values of those, whose secrets are masked.
+# Inputs that neither the stack, nor a snapshot, nor an unsettled operation refers to.
 _OLD_INPUTS = sa.text(
     "SELECT id, template, text, environment, files FROM inputs"  # noqa: S608 - only constants
     " WHERE stack_id = :stack AND id NOT IN ("
@@ -41,10 +43,6 @@ _OLD_INPUTS = sa.text(
     # The last complete state, to which a failed change can be rolled back.
     " UNION ALL SELECT good_input_id FROM stacks WHERE id = :stack AND good_input_id IS NOT NULL"
     " UNION ALL SELECT input_id FROM snapshots WHERE stack_id = :stack"
-    " UNION ALL SELECT input_id FROM operations"
-    f" WHERE stack_id = :stack AND status IN {OPEN} AND input_id IS NOT NULL"
-    " UNION ALL SELECT back_to FROM operations"
-    f" WHERE stack_id = :stack AND status IN {OPEN} AND back_to IS NOT NULL"
     f" UNION ALL SELECT input_id FROM operations WHERE {_UNSETTLED} AND input_id IS NOT NULL"
     f" UNION ALL SELECT back_to FROM operations WHERE {_UNSETTLED} AND back_to IS NOT NULL"
     " UNION ALL SELECT back_to FROM operations WHERE back_to IS NOT NULL"
