@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +97,44 @@ def test_good_arguments_give_their_value(name: str, arguments: Any, value: Any) 
 @pytest.mark.parametrize(("name", "arguments"), BAD, ids=lambda item: str(item)[:40])
 def test_bad_arguments_are_refused(name: str, arguments: Any) -> None:
     assert _is_refused(name, arguments), f"{name}: {arguments!r} was accepted"
+
+
+def _with_one_left_out(name: str, arguments: Any) -> Iterator[Any]:
+    """Yield the arguments with each entry in turn left out by a function, at every depth."""
+    absent = {"Ref": "AWS::NoValue"} if TABLE[name].get("in") == "cfn" else {"if": ["no_", 1]}
+    if isinstance(arguments, list):
+        for index, entry in enumerate(arguments):
+            for changed in (absent, *_with_one_left_out(name, entry)):
+                yield [*arguments[:index], changed, *arguments[index + 1 :]]
+    if isinstance(arguments, dict):
+        for key, entry in arguments.items():
+            for changed in (absent, *_with_one_left_out(name, entry)):
+                yield {**arguments, key: changed}
+
+
+@pytest.mark.parametrize(("name", "arguments", "value"), GOOD, ids=lambda item: str(item)[:40])
+def test_arguments_that_are_left_out_give_values_or_faults(
+    name: str, arguments: Any, value: Any
+) -> None:
+    for changed in _with_one_left_out(name, arguments):
+        with suppress(DiagnosticError):
+            evaluation = _evaluation(name, changed)
+            evaluation.validate()
+            evaluation.outputs(Live())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Fn::Select", [0, {"Ref": "AWS::NoValue"}]),
+        ("Fn::Split", [{"Ref": "AWS::NoValue"}, "a,b"]),
+        ("Fn::GetAtt", ["r", {"Ref": "AWS::NoValue"}]),
+        ("contains", ["a", {"if": ["no_", ["a"]]}]),
+        ("get_attr", [{"if": ["no_", "r"]}]),
+    ],
+)
+def test_call_with_an_argument_left_out_is_refused(name: str, arguments: Any) -> None:
+    assert _is_refused(name, arguments)
 
 
 def test_no_function_is_missing_from_the_table() -> None:

@@ -13,7 +13,6 @@ from stoker.template.functions.failure import (
     FunctionError,
     UnknownValueError,
     check_kind,
-    exactly,
     known,
 )
 from stoker.template.functions.registry import condition_functions_of
@@ -27,21 +26,21 @@ _KEYS = frozenset({"Assertions", "RuleCondition"})
 
 def _contains(arguments: Any, scope: Scope) -> Any:
     """Return whether a list has a value."""
-    entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
+    entries, value = known(scope.exactly(2, arguments, "[list, value]"))
     check_kind(list, entries, "only a list can contain values", (0,))
     return value in entries
 
 
 def _each_equals(arguments: Any, scope: Scope) -> Any:
     """Return whether all values of a list are this one."""
-    entries, value = known(scope.resolve(exactly(2, arguments, "[list, value]")))
+    entries, value = known(scope.exactly(2, arguments, "[list, value]"))
     check_kind(list, entries, "only a list can be compared", (0,))
     return all(entry == value for entry in entries)
 
 
 def _each_in(arguments: Any, scope: Scope) -> Any:
     """Return whether all values of a list are in another."""
-    entries, others = known(scope.resolve(exactly(2, arguments, "[list, list]")))
+    entries, others = known(scope.exactly(2, arguments, "[list, list]"))
     for place, value in enumerate((entries, others)):
         check_kind(list, value, "only lists can be compared", (place,))
     # Compare as text: a parameter list has texts, and the template may have numbers.

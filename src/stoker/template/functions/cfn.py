@@ -100,7 +100,7 @@ def get_att(arguments: Any, scope: Scope) -> Any:
             "the arguments are [resource, attribute]",
             suggestion=f"write [{resource}, {own}]",
         )
-    name, *path = scope.resolve(exactly(2, arguments, "[resource, attribute]"))
+    name, *path = scope.exactly(2, arguments, "[resource, attribute]")
     if isinstance(name, Unknown):
         return name
     return attribute(resource_name(name, scope), path, scope)
@@ -108,7 +108,7 @@ def get_att(arguments: Any, scope: Scope) -> Any:
 
 def select(arguments: Any, scope: Scope) -> Any:
     """Return an entry of a list or map, or '' without one. Both may be given as JSON text."""
-    index, collection = scope.resolve(exactly(2, arguments, "[index, list]"))
+    index, collection = scope.exactly(2, arguments, "[index, list]")
     known(index)
     if isinstance(collection, Unknown):
         return collection
@@ -131,16 +131,16 @@ def select(arguments: Any, scope: Scope) -> Any:
 
 def fn_split(arguments: Any, scope: Scope) -> Any:
     """Return a text split at a delimiter."""
-    delimiter, text = known(scope.resolve(exactly(2, arguments, "[delimiter, text]")))
+    delimiter, text = known(scope.exactly(2, arguments, "[delimiter, text]"))
     check_kind(str, text, "only text can be split", (1,))
     return split(delimiter, text)
 
 
 def fn_replace(arguments: Any, scope: Scope) -> Any:
     """Return a text with placeholders replaced."""
-    pair = exactly(2, arguments, "[{placeholder: text}, text]")
-    check_form(dict, pair[0], "the placeholders are a map", (0,))
-    params, template = scope.resolve(pair)
+    form = "[{placeholder: text}, text]"
+    check_form(dict, exactly(2, arguments, form)[0], "the placeholders are a map", (0,))
+    params, template = scope.exactly(2, arguments, form)
     check_kind(Mapping | Unknown, params, "the placeholders are a map", (0,))
     check_kind(str | Unknown, template, "the template is text", (1,))
     known([template, params])
@@ -179,7 +179,7 @@ def _default_of(arguments: Any) -> Any:
 
 
 def _in_map(arguments: Any, scope: Scope) -> Any:
-    path = known(scope.resolve(exactly(3, arguments, "[map, key, key]")))
+    path = known(scope.exactly(3, arguments, "[map, key, key]"))
     for position, key in enumerate(path):
         if isinstance(key, list | dict):
             bad_value(f"a key is text, not {kind_of(key)}", (position,))

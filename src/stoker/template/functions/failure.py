@@ -90,6 +90,10 @@ def check_keys(arguments: Mapping[str, Any], needed: Sequence[str], others: Sequ
             bad_arguments(message)
 
 
+# Of arguments that are an ``if`` without a value for this case, or AWS::NoValue.
+LEFT_OUT = "and one of them is left out here"
+
+
 def exactly(count: int, arguments: Any, form: str) -> list[Any]:
     """Return the arguments, if they are a list of this length. Raise :class:`FunctionError`."""
     if not isinstance(arguments, list) or len(arguments) != count:

@@ -59,7 +59,7 @@ def filter_(arguments: Any, scope: Scope) -> Any:
     check_form(list, arguments, "the arguments are [values, list]")
     if len(arguments) != 2:
         bad_arguments(f"the arguments are [values, list], not {len(arguments)} values")
-    values, entries = known(scope.resolve(arguments))
+    values, entries = known(scope.exactly(2, arguments, "[values, list]"))
     if not entries:
         return entries
     check_kind(list, entries, "only a list can be filtered", (1,))

@@ -31,7 +31,7 @@ def if_or_absent(arguments: Any, scope: Scope) -> Any:
 
 def equals(arguments: Any, scope: Scope) -> Any:
     """Return whether two values are equal."""
-    left, right = known(scope.resolve(exactly(2, arguments, "[value, value]")))
+    left, right = known(scope.exactly(2, arguments, "[value, value]"))
     return left == right
 
 
@@ -68,7 +68,7 @@ def _each(arguments: Any, scope: Scope) -> Iterator[bool]:
 
 def contains(arguments: Any, scope: Scope) -> Any:
     """Return whether a value is in a list, or a text in a text."""
-    value, entries = known(scope.resolve(exactly(2, arguments, "[value, list]")))
+    value, entries = known(scope.exactly(2, arguments, "[value, list]"))
     if isinstance(entries, str):
         check_kind(str, value, "only text can be in a text", (0,))
         return value in entries

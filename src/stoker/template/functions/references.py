@@ -18,6 +18,7 @@ from stoker.schema.resource_type import (
 from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.failure import (
+    LEFT_OUT,
     SHAPE,
     FunctionError,
     bad_arguments,
@@ -174,7 +175,10 @@ def get_attr(arguments: Any, scope: Scope) -> Any:
         raise failed(SHAPE, message, suggestion=f"write [{first}, {rest}]" if dot else None)
     if not arguments:
         bad_arguments("the arguments are [resource, attribute, path...]")
-    name, *path = scope.resolve(arguments)
+    values = scope.resolve(arguments)
+    if not values:
+        bad_arguments(f"the arguments are [resource, attribute, path...], {LEFT_OUT}")
+    name, *path = values
     if isinstance(name, Unknown):
         return name
     return attribute(resource_name(name, scope), path, scope)

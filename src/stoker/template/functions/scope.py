@@ -19,7 +19,13 @@ from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.definition import Facts
 from stoker.template.functions.budget import Budget
-from stoker.template.functions.failure import FunctionError, UnknownValueError
+from stoker.template.functions.failure import (
+    LEFT_OUT,
+    FunctionError,
+    UnknownValueError,
+    bad_arguments,
+    exactly,
+)
 from stoker.template.versions import Version
 
 # Takes its arguments unevaluated, and the scope that evaluates them: "if" must not evaluate both.
@@ -152,6 +158,16 @@ class Scope(Struct, frozen=True):
                     return list(self._members(enumerate(snippet)).values())
             return snippet[:]  # The arguments of most functions are texts.
         return snippet
+
+    def exactly(self, count: int, arguments: Any, form: str) -> list[Any]:
+        """Return the values of so many arguments.
+
+        Raises :class:`FunctionError` for another number, and if one of them is left out.
+        """
+        values: list[Any] = self.resolve(exactly(count, arguments, form))
+        if len(values) != count:
+            bad_arguments(f"the arguments are {form}, {LEFT_OUT}")
+        return values
 
     def is_call(self, snippet: Any) -> bool:
         """Return whether a snippet calls a function. Its form then says nothing about its value."""

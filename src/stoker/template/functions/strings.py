@@ -12,12 +12,12 @@ from stoker.schema.unknown import Unknown, unknown_in
 from stoker.schema.words import kind_of
 from stoker.template.functions.budget import Budget, check_parts, check_text
 from stoker.template.functions.failure import (
+    LEFT_OUT,
     bad_arguments,
     bad_value,
     check_form,
     check_keys,
     check_kind,
-    exactly,
     known,
 )
 from stoker.template.functions.scope import Scope
@@ -155,13 +155,16 @@ def list_join(arguments: Any, scope: Scope) -> Any:
     """Return the entries of lists joined to a text; maps and lists are joined as JSON."""
     if not isinstance(arguments, list) or len(arguments) < 2:
         bad_arguments("the arguments are [delimiter, list, ...]")
-    delimiter, *lists = scope.resolve(arguments)
+    values = scope.resolve(arguments)
+    if not values:
+        bad_arguments(f"the arguments are [delimiter, list, ...], {LEFT_OUT}")
+    delimiter, *lists = values
     return _joined(delimiter, [entries or [] for entries in lists], _json_item)
 
 
 def list_join_plain(arguments: Any, scope: Scope) -> Any:
     """Return the entries of a list, all of them text, joined to a text."""
-    delimiter, *lists = scope.resolve(exactly(2, arguments, "[delimiter, list]"))
+    delimiter, *lists = scope.exactly(2, arguments, "[delimiter, list]")
     return _joined(delimiter, lists, _plain_item)
 
 

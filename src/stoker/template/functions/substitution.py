@@ -13,6 +13,7 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.functions.budget import check_text
 from stoker.template.functions.cfn import ref
 from stoker.template.functions.failure import (
+    LEFT_OUT,
     FunctionError,
     bad_arguments,
     bad_value,
@@ -81,6 +82,8 @@ def cidr(arguments: Any, scope: Scope) -> Any:
     if not isinstance(arguments, list) or len(arguments) not in (2, 3):
         bad_arguments("the arguments are [network, count, host bits]")
     values = known(scope.resolve(arguments))
+    if len(values) < 2:
+        bad_arguments(f"the arguments are [network, count, host bits], {LEFT_OUT}")
     block, count = values[:2]
     try:
         network = ip_network(block)
