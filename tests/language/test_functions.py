@@ -113,9 +113,7 @@ def _with_one_left_out(name: str, arguments: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("name", "arguments", "value"), GOOD, ids=lambda item: str(item)[:40])
-def test_arguments_that_are_left_out_give_values_or_faults(
-    name: str, arguments: Any, value: Any
-) -> None:
+def test_left_out_arguments_give_values_or_faults(name: str, arguments: Any, value: Any) -> None:
     for changed in _with_one_left_out(name, arguments):
         with suppress(DiagnosticError):
             evaluation = _evaluation(name, changed)

@@ -345,6 +345,41 @@ def test_file_that_only_facts_name_is_noticed() -> None:
     assert values("y", first)[1] == "y"
 
 
+def test_evaluations_with_common_analyses_read_their_own_files() -> None:
+    def evaluated(content: str, earlier: Evaluation | None = None) -> Evaluation:
+        inputs = with_helpers(files={"f.txt": content})
+        found = Evaluation(parse(NAMED_BY_ATTRIBUTE), inputs, TYPES, earlier)
+        assert found.validate() == []
+        return found
+
+    def value(of: Evaluation) -> Any:
+        return of.definition("b", Known({"a"}, "f.txt")).properties["value"]
+
+    first = evaluated("x")
+    second = evaluated("y", first)
+    assert [value(each) for each in (second, first, second)] == ["y", "x", "y"]
+
+
+def test_evaluations_with_common_analyses_read_their_own_time() -> None:
+    text = NAMED_BY_ATTRIBUTE.replace(
+        "{get_file: {get_attr: [a, output]}}",
+        "{yaql: {expression: str(random()) + $.data, data: {get_attr: [a, output]}}}",
+    )
+
+    def evaluated(earlier: Evaluation | None = None) -> Evaluation:
+        found = Evaluation(parse(text), with_helpers(), TYPES, earlier)
+        assert found.validate() == []
+        return found
+
+    def value(of: Evaluation) -> Any:
+        return of.definition("b", Known({"a"}, "x")).properties["value"]
+
+    first = evaluated()
+    second = evaluated(first)
+    assert value(second) == value(second)
+    assert value(second) != value(first)
+
+
 def test_dependency_that_is_enabled_again_is_noticed() -> None:
     text = """
     heat_template_version: 2021-04-16

@@ -160,6 +160,7 @@ resources:
 "
 resources : {a: {x: 1}, b: {x: 2}, c: {x: 3}}
 """
+SHORT = "resources:\n  a: {x: 1}\n  b: {x: 2}\n  c: {x: 3}\n"
 REFERRED = "resources:\n  a: {x: 1}\n  b: &n {x: 2}\n  c: {x: 3}\n  d: *n\n"
 
 
@@ -188,3 +189,12 @@ def test_doubts_are_left_to_the_reader(known: str, text: str) -> None:
     if found is not None:
         assert typed(found.data) == typed(read(text).data)
         assert not read(text).warnings
+
+
+@pytest.mark.parametrize("character", ["\x85", "\u2028", "\u2029"])
+def test_other_line_breaks_are_left_to_reader(character: str) -> None:
+    known = read(SHORT).data
+    text = SHORT.replace("  a: {x: 1}\n", f"  {character}\n a: {{x: 1}}\n")
+    with pytest.raises(DiagnosticError):
+        read(text)
+    assert read_revised(known, SHORT, text, "resources") is None

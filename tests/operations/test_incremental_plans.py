@@ -11,7 +11,9 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.engine_world import Lab, template, thing
 from tests.evaluating import with_helpers
+from tests.simulation.world import EngineLife, World
 
 from stoker.engine.model.plans import Change
 from stoker.engine.model.records import Action, Resource, Status
@@ -166,3 +168,23 @@ def test_plan_notices_change_of_resource_named_by_attribute() -> None:
     found, _ = decisions(after, rows, unchanged)
     changes = {name: each.change for name, each in found.items()}
     assert changes == {"r0": Change.KEEP, "r1": Change.UPDATE, "r2": Change.LATER}
+
+
+def test_rollback_restores_file_named_by_attribute() -> None:
+    world = World(1)
+    world.cloud.trouble = 0.0
+    named = thing(value={"get_file": {"get_attr": ["a", "value"]}})
+    wanted = {"a": thing(value="p"), "b": named}
+
+    async def create(engine: EngineLife) -> None:
+        await Lab(engine, world).create(template(wanted), files={"p": "1"})
+
+    async def update(engine: EngineLife) -> None:
+        lab = Lab(engine, world)
+        failing = template({**wanted, "c": thing("b", fail="create")})
+        await lab.update(failing, disable_rollback=False, files={"p": "2"})
+        assert await lab.status() == "ROLLBACK_COMPLETE"
+        assert (await lab.rows())["b"].properties["value"] == "1"
+
+    world.live(create)
+    world.live(update)

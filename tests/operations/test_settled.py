@@ -447,3 +447,21 @@ def test_nested_stack_with_chance_is_updated_each_time() -> None:
         assert len(values) == 3
 
     world.live(story)
+
+
+@pytest.mark.parametrize(("function", "is_driven"), [("random() >= 0", True), ("1 >= 0", False)])
+def test_nested_stack_with_chance_in_output_is_driven(function: str, is_driven: bool) -> None:
+    value = f'{{yaql: {{expression: "str({function})", data: {{get_resource: inner}}}}}}'
+    files = {**FILES, "leaf.yaml": LEAF.replace("{get_resource: inner}", value)}
+    world = Computing(1)
+    world.cloud.trouble = 0.0
+
+    async def story(engine: EngineLife) -> None:
+        lab = Lab(engine, world)
+        await lab.create(wanted(), files=files)
+        for _ in range(3):
+            before = await below(lab)
+            await lab.update(wanted(), files=files)
+            assert ("/middle/leaf" in driven(before, await below(lab))) is is_driven
+
+    world.live(story)

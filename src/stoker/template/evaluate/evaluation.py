@@ -143,6 +143,7 @@ class Evaluation:
         self._former_children: Mapping[str, Evaluation] = {}
         self._references = RecordedReferences()
         self._without_type: dict[str, Sequence[Diagnostic]] = {}  # why resources have no type
+        self.outputs_may_change = False  # whether those found so far have read the time, or chance
 
     def __del__(self) -> None:
         if len(self.template.resources) > _FREED_AT_ONCE or vars(self).get("children"):
@@ -268,10 +269,12 @@ class Evaluation:
         """Return the outputs; disabled ones are None. Never raises: failed ones have an error."""
         scope = self.scope.with_facts(facts)
         enabled = {body.name for body in self.resolved.outputs}
-        return [
+        found = [
             output(body, scope) if body.name in enabled else Output(body.name, None)
             for body in self.template.outputs.values()
         ]
+        self.outputs_may_change |= scope.parameters.reads.may_change
+        return found
 
     def custom_checks(self) -> list[CustomCheck]:
         """Return the constraints on parameters and known properties that only a cloud can check."""
@@ -363,6 +366,7 @@ def may_change(evaluation: Evaluation) -> bool:
     known = vars(evaluation)
     return (
         evaluation.resolved.condition_parameters.reads.may_change
+        or evaluation.outputs_may_change
         or any(each.may_change for each in known.get("analyses", {}).values())
         or any(map(may_change, known.get("children", {}).values()))
     )

@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
+from weakref import ReferenceType, ref
 
 from msgspec import Struct
 
@@ -144,6 +145,25 @@ def _ask(facts: Facts, name: str, attribute: str | None) -> Any:
         return _ABSENT
 
 
+class Latest(Struct, frozen=True):
+    """A definition, with the facts that it used.
+
+    Evaluations share an analysis if the inputs that it has read are the same in both. A definition
+    may read more, once its facts are known: a file whose name is an attribute, or the time. Such a
+    definition belongs to one evaluator.
+    """
+
+    definition: Definition
+    answers: Sequence[Answer]
+    owner: ReferenceType[Evaluator] | None = None  # None if it is valid in every evaluation
+
+    def is_valid(self, user: Evaluator, facts: Facts) -> bool:
+        """Return whether an evaluator would find the same definition with these facts."""
+        if self.owner is not None and self.owner() is not user:
+            return False
+        return all(same(_ask(facts, name, key), answer) for name, key, answer in self.answers)
+
+
 @dataclass(slots=True)
 class StaticAnalysis:
     """Facts about a resource in advance."""
@@ -161,8 +181,8 @@ class StaticAnalysis:
     has_conditions: bool = False
     may_change: bool = False  # whether they have read the time, or chance
     cost: Cost = field(default_factory=Cost)
-    # The last definition, and the facts that it used; at first those that are unknown.
-    latest: tuple[Definition, Sequence[Answer]] | None = None
+    # The last definition; at first with unknown facts.
+    latest: Latest | None = None
     # Whether a definition has read a resource that is no dependency: its name was a value.
     reads_others: bool = False
     # Faults that the type reports in the definition, once it was asked.
@@ -193,7 +213,7 @@ class StaticAnalysis:
         """Do nothing: a Python method lets other threads run while thousands are freed."""
 
 
-class Evaluator(Struct, frozen=True):
+class Evaluator(Struct, frozen=True, weakref=True):
     """Evaluates the resources of one template."""
 
     template: Template
@@ -215,7 +235,7 @@ class Evaluator(Struct, frozen=True):
             analysis.definition = definition
             analysis.final = not facts.names or unknown_in(parts) is None
             if not analysis.final:
-                analysis.latest = definition, facts.answers
+                analysis.latest = Latest(definition, facts.answers)
         analysis.note(scope.parameters.reads)
         analysis.cost = scope.budget.used_since(before)
         return analysis
@@ -243,10 +263,9 @@ class Evaluator(Struct, frozen=True):
             self.require_light(body, analysis)
         if analysis.final:
             return self._checked(analysis)
-        if not light and analysis.latest is not None:
-            definition, answers = analysis.latest
-            if all(same(_ask(facts, name, key), answer) for name, key, answer in answers):
-                return definition
+        latest = None if light else analysis.latest
+        if latest is not None and latest.is_valid(self, facts):
+            return latest.definition
         recorded = RecordedFacts(facts)
         scope = self.scope.with_facts(recorded, Budget.light() if light else None)
         completed = self._completed(body, analysis, scope) if light else None
@@ -255,9 +274,11 @@ class Evaluator(Struct, frozen=True):
             if light and scope.budget.used_up:
                 raise TooMuchWorkError
             completed = self._checked(found)
-        analysis.note(scope.parameters.reads)
+        reads = scope.parameters.reads
+        analysis.note(reads)
         if all(name in analysis.dependencies for name, _, _ in recorded.answers):
-            analysis.latest = completed, recorded.answers
+            owner = ref(self) if reads.files or reads.may_change else None
+            analysis.latest = Latest(completed, recorded.answers, owner)
         else:
             analysis.reads_others = True
         return completed

@@ -160,7 +160,7 @@ class Scope(Struct, frozen=True):
         return snippet
 
     def exactly(self, count: int, arguments: Any, form: str) -> list[Any]:
-        """Return the values of so many arguments.
+        """Return the values of ``count`` arguments.
 
         Raises :class:`FunctionError` for another number, and if one of them is left out.
         """

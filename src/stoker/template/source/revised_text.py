@@ -33,6 +33,7 @@ from stoker.template.source.source import MAX_BYTES
 # A line that ends a section: it is not indented, no comment, and closes no brackets.
 _OUTER = re.compile(r"^(?![\]}]+ *$)[^ #\n]", re.MULTILINE)
 _FIRST = re.compile(r"^( *)[^ #\n]", re.MULTILINE)
+_OTHER_BREAKS = "\x85\u2028\u2029"  # which end a line of YAML, but not of a regular expression
 _ANCHOR = re.compile(r"(?:^|[\s\[{,])[&*][\w-]")
 _LONGEST = MAX_BYTES // 4  # characters; each may take four bytes
 # Share of a text that is read, and characters of a short text. The reader of whole texts is faster
@@ -103,7 +104,7 @@ def _without(text: str, section: _Section, kept: Collection[str]) -> str:
 def _section(text: str, key: str) -> _Section | None:
     """Return a section of a text; None if it is not written line by line."""
     heads = list(_head(key).finditer(text))
-    if len(heads) != 1:
+    if len(heads) != 1 or any(character in text for character in _OTHER_BREAKS):
         return None
     start = heads[0].end()
     outer = _OUTER.search(text, start)

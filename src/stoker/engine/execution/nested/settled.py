@@ -137,6 +137,8 @@ class _NestedTree:
         shown = await nested_attributes(above, child, above.type_of(row))
         if state is None or with_shown(row, shown, child.address.arn).attributes != row.attributes:
             return False
+        if may_change(await evaluation_at(self._ports, child, child.input_id)):
+            return False  # Its outputs may be others in the next update.
         settled.note_shown(row.id, state)
         return True
 
