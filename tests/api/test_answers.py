@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from starlette.responses import Response
@@ -15,6 +15,7 @@ from stoker.api.rest.answers import document_response, json_response, list_respo
 NOT_FINITE = [float("nan"), float("inf"), -float("inf"), 1.5]
 VALUE = {"a": NOT_FINITE, "b": MappingProxyType({"c": NOT_FINITE[0]})}
 SHOWN = {"a": [None, None, None, 1.5], "b": {"c": None}}
+Answer = TypeVar("Answer")
 
 
 def strictly(response: Response) -> Any:
@@ -30,12 +31,16 @@ async def short(value: Any) -> Response:
     return json_response({"value": value})
 
 
+async def computed(call: Callable[[], Answer]) -> Answer:
+    return call()
+
+
 async def long(value: Any) -> Response:
-    return await document_response({"value": value, "rest": ["x" * 100] * 20_000})
+    return await document_response(computed, {"value": value, "rest": ["x" * 100] * 20_000})
 
 
 async def listed(value: Any) -> Response:
-    return await list_response("rows", [1, value], value=value)
+    return await list_response(computed, "rows", [1, value], value=value)
 
 
 @pytest.mark.parametrize("answer", [short, long, listed])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -13,6 +12,7 @@ from typing import Any
 import yaml
 from starlette.responses import Response
 
+from stoker.api.ports import Compute
 from stoker.kernel.json import long
 from stoker.kernel.json.tree import replaced
 from stoker.schema.unknown import Unknown
@@ -26,29 +26,29 @@ def json_response(
     return Response(content, status, headers, media_type="application/json")
 
 
-async def document_response(value: Any) -> Response:
+async def document_response(compute: Compute, value: Any) -> Response:
     """Return a response that may be long; a long one is written on a thread, in pieces."""
     if long.is_short(value):
         return json_response(value)
-    return await made_response(lambda: value)
+    return await made_response(compute, lambda: value)
 
 
-async def made_response(make: Callable[[], Any]) -> Response:
+async def made_response(compute: Compute, make: Callable[[], Any]) -> Response:
     """Return a response whose value is computed and written on a thread."""
 
     def content() -> bytes:
         return "".join(long.pieces(make(), _written)).encode("ascii")
 
-    return Response(await asyncio.to_thread(content), media_type="application/json")
+    return Response(await compute(content), media_type="application/json")
 
 
-async def text_response(make: Callable[[], str], media_type: str) -> Response:
+async def text_response(compute: Compute, make: Callable[[], str], media_type: str) -> Response:
     """Return a response with a text that is computed on a thread."""
 
     def content() -> bytes:
         return make().encode(errors="replace")
 
-    return Response(await asyncio.to_thread(content), media_type=f"{media_type}; charset=utf-8")
+    return Response(await compute(content), media_type=f"{media_type}; charset=utf-8")
 
 
 def yaml_of(value: Any) -> str:
@@ -58,7 +58,7 @@ def yaml_of(value: Any) -> str:
     return text
 
 
-async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response:
+async def list_response(compute: Compute, name: str, rows: Iterable[Any], **more: Any) -> Response:
     """Return a response with a list, and other members after it.
 
     The rows are computed and written on a thread, in batches, so that a long list does not block
@@ -70,7 +70,7 @@ async def list_response(name: str, rows: Iterable[Any], **more: Any) -> Response
         members = [f'"{name}": {written}', *(f'"{k}": {_written(v)}' for k, v in more.items())]
         return f"{{{', '.join(members)}}}".encode("ascii")
 
-    return Response(await asyncio.to_thread(content), media_type="application/json")
+    return Response(await compute(content), media_type="application/json")
 
 
 def page(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:

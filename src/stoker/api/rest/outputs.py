@@ -47,13 +47,13 @@ async def index(call: Call) -> Response:
         {"output_key": key, "description": description or _NO_DESCRIPTION}
         for key, description in found
     ]
-    return await document_response({"outputs": outputs})
+    return await document_response(call.api.compute, {"outputs": outputs})
 
 
 async def show(call: Call) -> Response:
     """Show one output with its value."""
     output = await call.service.views.output(call.caller, call.stack, call.path["output_key"])
-    return await document_response({"output": shown(output)})
+    return await document_response(call.api.compute, {"output": shown(output)})
 
 
 def shown(output: Output) -> OutputDetail:

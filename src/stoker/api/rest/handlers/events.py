@@ -122,7 +122,7 @@ async def show(call: Call) -> Response:
     full = _summary(call, event)
     full["resource_type"] = event.resource_type
     full["resource_properties"] = event.properties or {}
-    return await document_response({"event": full})
+    return await document_response(call.api.compute, {"event": full})
 
 
 def _query(call: Call, resource_name: str | None) -> EventQuery:
@@ -141,7 +141,9 @@ async def _list(call: Call, resource_name: str | None) -> Response:
         events = ()
     if resource_name is not None and not events:
         raise not_found(f'There are no events of a resource "{resource_name}".')
-    return await list_response("events", (_summary(call, event) for event in events))
+    return await list_response(
+        call.api.compute, "events", (_summary(call, event) for event in events)
+    )
 
 
 def _summary(call: Call, event: EventView) -> EventRow:

@@ -69,18 +69,20 @@ class WhyAnswer(TypedDict):
 
 async def of_stack(call: Call) -> Response:
     """Explain the state of a stack."""
-    return await _answer(await call.service.reports.explanations.stack(call.caller, call.stack))
+    return await _answer(
+        call, await call.service.reports.explanations.stack(call.caller, call.stack)
+    )
 
 
 async def of_resource(call: Call) -> Response:
     """Explain the state of a resource."""
     name = call.path["resource_name"]
     return await _answer(
-        await call.service.reports.explanations.resource(call.caller, call.stack, name)
+        call, await call.service.reports.explanations.resource(call.caller, call.stack, name)
     )
 
 
-async def _answer(found: Explanation) -> Response:
+async def _answer(call: Call, found: Explanation) -> Response:
     stack = found.stack
     answer: WhyAnswer = {
         "why": {
@@ -94,7 +96,7 @@ async def _answer(found: Explanation) -> Response:
             "causes": [_cause(cause) for cause in found.causes],
         }
     }
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 def _cause(cause: Cause) -> CauseDetail:

@@ -17,13 +17,17 @@ ADOPT_DATA = "adopt_stack_data"
 async def export(call: Call) -> Response:
     """Return the document for an adoption of a stack's objects."""
     _require("Stack Abandon", "enable_stack_abandon", on=call.api.settings.abandons)
-    return await document_response(await call.service.exports.export(call.caller, call.stack))
+    return await document_response(
+        call.api.compute, await call.service.exports.export(call.caller, call.stack)
+    )
 
 
 async def abandon(call: Call) -> Response:
     """Return the document of a stack, and delete the stack without its objects."""
     _require("Stack Abandon", "enable_stack_abandon", on=call.api.settings.abandons)
-    return await document_response(await call.service.exports.abandon(call.caller, call.stack))
+    return await document_response(
+        call.api.compute, await call.service.exports.abandon(call.caller, call.stack)
+    )
 
 
 async def adopt(call: Call, body: Body, name: str) -> StackAddress:

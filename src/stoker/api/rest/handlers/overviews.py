@@ -89,7 +89,7 @@ async def search(call: Call) -> Response:
     query = SearchQuery(call.project_id, text, limit, call.api.settings.hidden_tags)
     found = await call.service.reports.overviews.search(call.caller, query) if text else ()
     answer: SearchAnswer = {"matches": [_found(each) for each in found]}
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 async def operations(call: Call) -> Response:
@@ -98,7 +98,7 @@ async def operations(call: Call) -> Response:
     before = MARKER.read(call.query)
     found = await call.service.reports.overviews.operations(call.caller, call.stack, limit, before)
     answer: OperationList = {"operations": [_operation(each) for each in found]}
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 def _limit(given: int | None, usual: int, most: int) -> int:

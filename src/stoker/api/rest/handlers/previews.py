@@ -172,7 +172,7 @@ async def preview_create(call: Call) -> Response:
             answer["quotas"] = _quotas(plan.quotas)
         return answer
 
-    return await made_response(described)
+    return await made_response(call.api.compute, described)
 
 
 async def preview_update(call: Call) -> Response:
@@ -226,7 +226,7 @@ async def _described(call: Call, plan: PlanView) -> Response:
             ]
         return answer
 
-    return await made_response(described)
+    return await made_response(call.api.compute, described)
 
 
 def _quotas(quotas: Sequence[Quota]) -> list[CountedQuota]:

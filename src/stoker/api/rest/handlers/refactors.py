@@ -95,13 +95,15 @@ async def execute(call: Call) -> Response:
     request = await _request(call)
     if request.creates:
         call.enforce("stacks:create")
-    return await _answer(await call.service.cloudformation.refactors.execute(call.caller, request))
+    return await _answer(
+        call, await call.service.cloudformation.refactors.execute(call.caller, request)
+    )
 
 
 async def preview(call: Call) -> Response:
     """Show the effect of a refactor, or all reasons why it is impossible (400)."""
     return await _answer(
-        await call.service.cloudformation.refactors.preview(call.caller, await _request(call))
+        call, await call.service.cloudformation.refactors.preview(call.caller, await _request(call))
     )
 
 
@@ -132,7 +134,7 @@ def _moves(body: Mapping[str, Any]) -> Mapping[str, str]:
     return moves
 
 
-async def _answer(view: RefactorView) -> Response:
+async def _answer(call: Call, view: RefactorView) -> Response:
     answer: RefactorAnswer = {
         "refactor": {
             "moves": [_move(move) for move in view.moves],
@@ -141,7 +143,7 @@ async def _answer(view: RefactorView) -> Response:
             "deleted_stacks": [_path(stack) for stack in view.deleted],
         }
     }
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 def _move(move: RefactorMove) -> MovedResource:

@@ -105,7 +105,9 @@ async def index(call: Call) -> Response:
     )
     found = await call.service.views.resources(call.caller, call.stack, query)
     shape = _detailed if detailed else _summary
-    return await list_response("resources", (shape(call, resource) for resource in found))
+    return await list_response(
+        call.api.compute, "resources", (shape(call, resource) for resource in found)
+    )
 
 
 async def show(call: Call) -> Response:
@@ -115,14 +117,14 @@ async def show(call: Call) -> Response:
     found = await call.service.views.resource(
         call.caller, call.stack, name, with_attributes=attributes, with_unstarted=True
     )
-    return await document_response({"resource": _detailed(call, found)})
+    return await document_response(call.api.compute, {"resource": _detailed(call, found)})
 
 
 async def metadata(call: Call) -> Response:
     """Show the metadata of a resource."""
     name = call.path["resource_name"]
     found = await call.service.views.metadata(call.caller, call.stack, name)
-    return await document_response({"metadata": found})
+    return await document_response(call.api.compute, {"metadata": found})
 
 
 async def signal(call: Call) -> Response:
@@ -194,4 +196,4 @@ async def console_log(call: Call) -> Response:
     name = call.path["resource_name"]
     logs = call.service.reports.console_logs
     answer: ConsoleLog = {"output": await logs.of(call.caller, call.stack, name, lines)}
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)

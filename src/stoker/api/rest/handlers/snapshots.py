@@ -56,20 +56,20 @@ async def create(call: Call) -> Response:
     if name is not None and len(name) > _LONGEST_NAME:
         raise bad_request(f"name has {len(name)} characters, {_LONGEST_NAME} are allowed.")
     snapshot = await call.service.snapshots.create(call.caller, call.stack, name)
-    return await document_response(_shown(snapshot))
+    return await document_response(call.api.compute, _shown(snapshot))
 
 
 async def index(call: Call) -> Response:
     """List the snapshots of a stack."""
     snapshots = await call.service.snapshots.list(call.caller, call.stack)
-    return await list_response("snapshots", map(_shown, snapshots))
+    return await list_response(call.api.compute, "snapshots", map(_shown, snapshots))
 
 
 async def show(call: Call) -> Response:
     """Show one snapshot."""
     snapshot_id = call.path["snapshot_id"]
     snapshot = await call.service.snapshots.show(call.caller, call.stack, snapshot_id)
-    return await document_response({"snapshot": _shown(snapshot)})
+    return await document_response(call.api.compute, {"snapshot": _shown(snapshot)})
 
 
 async def delete(call: Call) -> Response:

@@ -140,7 +140,7 @@ async def list_configs(call: Call) -> Response:
     if page.limit == 0:
         found = ()
     rows = (_config_row(config, with_project=everywhere) for config in found)
-    return await list_response("software_configs", rows)
+    return await list_response(call.api.compute, "software_configs", rows)
 
 
 async def create_config(call: Call) -> Response:
@@ -149,12 +149,14 @@ async def create_config(call: Call) -> Response:
     for field in ("inputs", "outputs"):
         if not isinstance(body.get(field) or [], list):
             raise bad_request(f"{field} must be a list, not {type(body[field]).__name__}.")
-    return await _config(await call.service.software.create_config(call.caller, body))
+    return await _config(call, await call.service.software.create_config(call.caller, body))
 
 
 async def show_config(call: Call) -> Response:
     """Show one config."""
-    return await _config(await call.service.software.config(call.caller, call.path["config_id"]))
+    return await _config(
+        call, await call.service.software.config(call.caller, call.path["config_id"])
+    )
 
 
 async def delete_config(call: Call) -> Response:
@@ -169,7 +171,9 @@ async def list_deployments(call: Call) -> Response:
     found = await call.service.software.deployments(call.caller, server_id, page)
     if page.limit == 0:
         found = ()
-    return await list_response("software_deployments", map(_shown_deployment, found))
+    return await list_response(
+        call.api.compute, "software_deployments", map(_shown_deployment, found)
+    )
 
 
 async def create_deployment(call: Call) -> Response:
@@ -178,13 +182,17 @@ async def create_deployment(call: Call) -> Response:
     if body.get("config_id") is not None:
         _require_server(body.get("server_id"))
     fields = {**_fields(body), "server_id": body.get("server_id")}
-    return await _deployment(await call.service.software.create_deployment(call.caller, fields))
+    return await _deployment(
+        call, await call.service.software.create_deployment(call.caller, fields)
+    )
 
 
 async def show_deployment(call: Call) -> Response:
     """Show one deployment."""
     deployment_id = call.path["deployment_id"]
-    return await _deployment(await call.service.software.deployment(call.caller, deployment_id))
+    return await _deployment(
+        call, await call.service.software.deployment(call.caller, deployment_id)
+    )
 
 
 async def update_deployment(call: Call) -> Response:
@@ -192,7 +200,7 @@ async def update_deployment(call: Call) -> Response:
     changes = _fields(await call.document())
     deployment_id = call.path["deployment_id"]
     changed = await call.service.software.update_deployment(call.caller, deployment_id, changes)
-    return await _deployment(changed)
+    return await _deployment(call, changed)
 
 
 async def delete_deployment(call: Call) -> Response:
@@ -204,7 +212,9 @@ async def delete_deployment(call: Call) -> Response:
 async def metadata(call: Call) -> Response:
     """List the configs of a server's deployments."""
     found = await call.service.software.metadata(call.caller, call.path["server_id"])
-    return await list_response("metadata", (config.as_metadata() for config in found))
+    return await list_response(
+        call.api.compute, "metadata", (config.as_metadata() for config in found)
+    )
 
 
 def _page(call: Call) -> Page:
@@ -223,8 +233,8 @@ def _require_server(server_id: Any) -> None:
         raise bad_request(f"server_id: {fault}.")
 
 
-async def _config(config: SoftwareConfig) -> Response:
-    return await document_response({"software_config": config.as_metadata()})
+async def _config(call: Call, config: SoftwareConfig) -> Response:
+    return await document_response(call.api.compute, {"software_config": config.as_metadata()})
 
 
 def _config_row(config: SoftwareConfig, *, with_project: bool) -> ConfigRow:
@@ -239,8 +249,10 @@ def _config_row(config: SoftwareConfig, *, with_project: bool) -> ConfigRow:
     return row
 
 
-async def _deployment(deployment: Deployment) -> Response:
-    return await document_response({"software_deployment": _shown_deployment(deployment)})
+async def _deployment(call: Call, deployment: Deployment) -> Response:
+    return await document_response(
+        call.api.compute, {"software_deployment": _shown_deployment(deployment)}
+    )
 
 
 def _shown_deployment(deployment: Deployment) -> DeploymentDetail:

@@ -171,7 +171,7 @@ async def index(call: Call) -> Response:
     more = next_page(call.query, query.page, len(stacks), last, address)
     if _WITH_COUNT.read(call.query):
         more["count"] = await call.service.views.count_stacks(call.caller, query)
-    return await list_response("stacks", rows, **more)
+    return await list_response(call.api.compute, "stacks", rows, **more)
 
 
 async def lookup(call: Call) -> Response:
@@ -191,7 +191,7 @@ async def show(call: Call) -> Response:
     """Show one stack."""
     resolve = RESOLVE_OUTPUTS.read(call.query)
     stack = await call.service.views.stack(call.caller, call.stack, resolve_outputs=resolve)
-    return await document_response({"stack": shown_stack(call.links, stack)})
+    return await document_response(call.api.compute, {"stack": shown_stack(call.links, stack)})
 
 
 async def template(call: Call) -> Response:
@@ -204,18 +204,24 @@ async def template(call: Call) -> Response:
     asked = call.headers.get("accept", "").lower()
     kind = next((kind for kind in _TEXTS if kind in asked), None)
     if kind is None or "application/json" in asked:
-        return await document_response(template)
-    return await text_response(lambda: yaml_of(template) if text is None else text, kind)
+        return await document_response(call.api.compute, template)
+    return await text_response(
+        call.api.compute, lambda: yaml_of(template) if text is None else text, kind
+    )
 
 
 async def environment(call: Call) -> Response:
     """Show the environment of a stack."""
-    return await document_response(await call.service.views.environment(call.caller, call.stack))
+    return await document_response(
+        call.api.compute, await call.service.views.environment(call.caller, call.stack)
+    )
 
 
 async def files(call: Call) -> Response:
     """Show the files of a stack."""
-    return await document_response(await call.service.views.files(call.caller, call.stack))
+    return await document_response(
+        call.api.compute, await call.service.views.files(call.caller, call.stack)
+    )
 
 
 async def drift(call: Call) -> Response:
@@ -226,7 +232,7 @@ async def drift(call: Call) -> Response:
         drifted = any(each.state in _DRIFTED for each in found)
         return {"drift": {"drifted": drifted, "resources": [_described(each) for each in found]}}
 
-    return await made_response(described)
+    return await made_response(call.api.compute, described)
 
 
 async def update(call: Call) -> Response:

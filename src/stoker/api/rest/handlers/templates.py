@@ -96,14 +96,14 @@ async def of_existing(call: Call) -> Response:
         raise bad_request(f"A template starts from at most {_MOST_ROOTS} objects.")
     found = await call.service.descriptions.of_existing(call.caller, roots)
     answer: ExistingTemplate = {"template": found}
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 async def list_choices(call: Call) -> Response:
     """List objects that a custom constraint accepts, by name. Not part of Heat's API."""
     found = await call.service.descriptions.choices(call.caller, call.path["constraint"])
     answer: ChoiceList = {"choices": [{"id": each.id, "name": each.name} for each in found]}
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 async def validate(call: Call) -> Response:
@@ -126,7 +126,7 @@ async def validate(call: Call) -> Response:
     answer = dict(described)
     if warnings and _WITH_DIAGNOSTICS.read(call.query):
         answer["diagnostics"] = findings(warnings)
-    return await document_response(answer)
+    return await document_response(call.api.compute, answer)
 
 
 def _check_ignorable(codes: list[str]) -> None:
