@@ -1,5 +1,8 @@
 """Values are masked in every form in which texts show them."""
 
+import json
+import time
+
 import pytest
 
 from stoker.kernel.logs.masking import MASK, Masking
@@ -27,3 +30,47 @@ def test_nothing_to_mask_costs_nothing() -> None:
     masking = Masking(["", None, "x"])
     assert not masking
     assert masking.text("x") == "x"
+
+
+KEY = "-----BEGIN KEY-----\n" + 'b3Blb"pä' * 20
+
+
+@pytest.mark.parametrize("length", [10, 30, 79, 200])
+@pytest.mark.parametrize("before", ["", "x" * 40])
+@pytest.mark.parametrize("end", ["… is no number", "…"])
+def test_values_that_were_cut_are_masked(length: int, before: str, end: str) -> None:
+    masking = Masking([KEY])
+    for form in (KEY, json.dumps(KEY), json.dumps(KEY, ensure_ascii=False)):
+        written = before + form.strip('"')
+        assert masking.text(f"value: {written[: len(before) + length]}{end}") == (
+            f"value: {before}{MASK}{end}"
+        )
+
+
+def test_value_cut_without_ellipsis_is_masked() -> None:
+    text = f"{'x' * 80} not {KEY!r:.30}"
+    assert Masking([KEY.replace("\n", "")]).text(text.replace("\\n", "")).endswith(f"not '{MASK}")
+
+
+def test_short_beginnings_of_values_stay() -> None:
+    masking = Masking(["password-1"])
+    assert masking.text("the pass… is wrong") == "the pass… is wrong"
+    assert masking.text("the passwo") == "the passwo"
+
+
+def test_numbers_are_masked_in_data() -> None:
+    data = {"port": 34567, "other": 80, "on": True, "rate": 2.5, "text": "34567"}
+    assert Masking([34567, 2.5, 1]).data(data) == {
+        "port": MASK,
+        "other": 80,
+        "on": True,
+        "rate": MASK,
+        "text": MASK,
+    }
+
+
+def test_long_value_of_one_character_is_masked_quickly() -> None:
+    masking, text = Masking(["a" * 100_000 + "b"]), "a" * 100_000
+    began = time.process_time()
+    assert masking.text(f"{text}…").endswith(f"{MASK}…")
+    assert time.process_time() - began < 1.0

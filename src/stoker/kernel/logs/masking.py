@@ -17,6 +17,12 @@ MASK = "******"
 # Shorter values are masked only as whole words, because they occur inside too many others.
 _WORDS = 4
 _SHORTEST = 2
+# Messages cut long values, with an ellipsis or not. There, the beginning of a secret is masked from
+# this number of characters.
+_CUT = 6
+_SHORTEST_CUT = 80  # characters of a text that may end in a value that was cut
+_LONGEST_CUT = 1000  # characters of a value that a message shows at most
+_ELLIPSIS = "…"
 
 
 class Masking:
@@ -48,25 +54,54 @@ class Masking:
         return _pattern_of(self._secrets)
 
     def text(self, text: str) -> str:
-        """Return the text with a mask in place of each value."""
-        return self._pattern.sub(MASK, text) if self._secrets else text
+        """Return the text with a mask in place of each value, also of one that was cut."""
+        if not self._secrets:
+            return text
+        masked = self._pattern.sub(MASK, text)
+        if _ELLIPSIS not in text and len(text) < _SHORTEST_CUT:
+            return masked
+        return _ELLIPSIS.join(map(self._without_cut, masked.split(_ELLIPSIS)))
+
+    def _without_cut(self, text: str) -> str:
+        """Mask the beginning of a value at the end of a text."""
+        for form in _forms_of(self._secrets):
+            start = text.find(form[:_CUT], max(len(text) - min(len(form), _LONGEST_CUT), 0))
+            while start >= 0 and len(form) > _CUT:
+                if form.startswith(text[start:]):
+                    return text[:start] + MASK
+                start = text.find(form[:_CUT], start + 1)
+        return text
 
     def data(self, value: Any) -> Any:
-        """Return data like JSON with all its texts masked; the same object if it has no secret."""
+        """Return data like JSON with its texts and numbers masked; itself if it has no secret."""
         if not self._secrets:
             return value
-        masked = replaced(value, lambda leaf: self.text(leaf) if isinstance(leaf, str) else leaf)
+        masked = replaced(value, self._leaf)
         # The store encrypts an object once that several records of a commit share.
         return value if masked == value else masked
 
+    def _leaf(self, leaf: Any) -> Any:
+        if isinstance(leaf, str):
+            return self._pattern.sub(MASK, leaf)
+        is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
+        return MASK if is_number and str(leaf) in self._secrets else leaf
+
 
 @lru_cache(maxsize=128)  # The masks of many nested stacks have the same secrets.
+def _forms_of(texts: frozenset[str]) -> list[str]:
+    """Return texts in all their forms, the longest first."""
+    forms = {*texts, *map(quote, texts)}
+    for is_ascii in (False, True):
+        forms.update(json.dumps(text, ensure_ascii=is_ascii)[1:-1] for text in texts)
+    return sorted(forms, key=len, reverse=True)
+
+
+@lru_cache(maxsize=128)
 def _pattern_of(texts: frozenset[str]) -> re.Pattern[str]:
     """Return a pattern for texts in all their forms, the longest first."""
-    forms = {form for text in texts for form in (text, json.dumps(text)[1:-1], quote(text))}
     patterns = [
         re.escape(form) if len(form) >= _WORDS else rf"(?<!\w){re.escape(form)}(?!\w)"
-        for form in sorted(forms, key=len, reverse=True)
+        for form in _forms_of(texts)
     ]
     return re.compile("|".join(patterns))
 
