@@ -37,7 +37,7 @@ TEXTS = ["a", "b", "1", "r0", "r1", "output"]
 SCALARS: list[Any] = [*TEXTS, 0, 1, 1.0, 0.0, -0.0, True, False, None]
 CHILDREN = [
     "heat_template_version: 2021-04-16\nparameters: {value: {type: string, default: x}}",
-    "heat_template_version: 2021-04-16\nparameters: {value: {type: number, default: 1}}\n"  # noqa: ISC004
+    "heat_template_version: 2021-04-16\nparameters: {value: {type: number, default: 1}}\n"  # noqa: ISC004 - one text
     "resources: {in: {type: OS::Heat::TestResource, properties: {value: {get_param: value}}}}\n"
     "outputs: {output: {value: {get_attr: [in, output]}}}",
     """

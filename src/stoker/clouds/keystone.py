@@ -390,7 +390,7 @@ def _file_with(certificates: str | None) -> Any:
     """Return a temporary file with these certificates, or None."""
     if certificates is None:
         return None
-    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115
+    file = tempfile.NamedTemporaryFile("w", suffix=".pem")  # noqa: SIM115 - for its caller
     file.write(certificates)
     file.flush()
     return file

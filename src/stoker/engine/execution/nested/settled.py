@@ -7,7 +7,8 @@ no operation on it: no engine drives or writes it, and it keeps its status. The 
 until an engine drives one of these stacks, so the next update reads only their states.
 
 Nothing here writes. A stack is never settled if an operation on it would read live objects: those
-that its outputs show, or all of them, as an update that converges does.
+that its outputs show, or all of them, as an update that converges does. Nor is it if its resources
+or outputs read the time, or chance.
 """
 
 from __future__ import annotations
