@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -22,6 +23,7 @@ import sqlalchemy as sa
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
+from stoker.store.sql.postgresql import SPACE, Lock
 from tests.postgresql import PostgreSQL, server
 from tests.recovery.service import NO_CERTIFICATES, Process, Service, processes, until
 
@@ -356,6 +358,27 @@ def test_outage_is_reported_by_every_interface(
 @pytest.mark.long
 def test_stop_of_half_a_minute_fails_no_request(clients: Clients, postgresql: PostgreSQL) -> None:
     goes_through(clients, stopped(postgresql), "half-a-minute", 30.0)
+
+
+def test_service_ends_when_another_has_its_stacks(postgresql: PostgreSQL, tmp_path: Path) -> None:
+    url = postgresql.new()
+    running = Service(tmp_path / "data", environment={"STOKER_DATABASE": url})
+    running.start()
+    assert running.process is not None
+    database = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with database.connect() as other, database.connect() as ending, ThreadPoolExecutor() as threads:
+        own = other.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+        lock = sa.select(sa.func.pg_advisory_lock(SPACE, Lock.ENGINE.value))
+        waiting = threads.submit(other.execute, lock)
+        while not waiting.done():
+            ending.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+                f" AND granted AND pid != {own} AND objid = {Lock.ENGINE.value} AND database ="
+                " (SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+        assert running.process.wait(30) == 1
+    database.dispose()
+    assert "this service stops" in running.log()
 
 
 # -- SQLite

@@ -66,7 +66,9 @@ def serve(
     :class:`CommandError` if the service cannot start.
     """
     os.umask(0o077)  # Files of the service are private; the cloud is running already.
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    # The end of the runner waits for the thread that waits for the end of the cloud.
+    ending = contextlib.nullcontext() if cloud is None else contextlib.closing(cloud)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, ending:
         runner.run(_serve(options, listeners, cloud, on_ready))
 
 
@@ -106,8 +108,6 @@ async def _serve(
                 "the local cloud stopped unexpectedly; see its output above."
                 ' Start again with "stoker serve"'
             )
-    if cloud is not None:
-        cloud.close()
 
 
 def _reload(app: App, options: ServeOptions, engines: EngineProcesses | None = None) -> None:
