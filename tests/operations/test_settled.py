@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from tests.engine_world import Lab, in_lab, template, thing
 from tests.evaluating import HELPERS
+from tests.operations.test_verification import Reports
 from tests.simulation.world import CALLER, EngineLife, World
 
 from stoker.engine.model.interfaces import Ports
@@ -187,6 +189,31 @@ def test_marked_resource_two_levels_down_is_replaced(known: bool) -> None:
         rows = await lab.rows()
         assert rows["outer"].properties["uses"] == new.physical_id
         assert driven(before, await below(lab)) == {"/middle", "/middle/leaf"}
+
+    in_lab(story)
+
+
+@pytest.mark.parametrize("verifies", [False, True])
+def test_verification_corrects_false_findings(verifies: bool) -> None:
+    async def story(lab: Lab) -> None:
+        reports, ports = Reports(), lab.engine.ports
+        msgspec.structs.force_setattr(ports, "verification", reports if verifies else None)
+        await lab.create(wanted(), files=FILES)
+        stack, sick = await inner(lab, "/middle/leaf")
+        await lab.engine.operations.mark_unhealthy(
+            CALLER, stack.address, "inner", unhealthy=True, reason="broken"
+        )
+        middle, _ = (await below(lab))["/middle"]
+        tree = await ports.store.tree(middle.id)
+        for stack_id in (middle.id, stack.id):
+            state = tree.state_of(stack_id)
+            assert state is not None
+            ports.evaluations.settled.keep(stack_id, Finding(state, is_settled=True))
+        await lab.update(wanted(), files=FILES)
+        _, new = await inner(lab, "/middle/leaf")
+        assert (new.physical_id != sick.physical_id) is verifies
+        settled = "settled nested stack"
+        assert [what for what, _ in reports.found] == [settled, settled] * verifies
 
     in_lab(story)
 

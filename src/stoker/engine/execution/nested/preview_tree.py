@@ -125,7 +125,9 @@ async def foresee_with(
         changes = changes_in(plan)
         if Change.LATER not in changes.values():
             break
-        planner = replace(planner, to_be=await workers.compute(partial(_to_be, stack_rows, nested)))
+        planner = replace(
+            planner, to_be=await workers.compute(partial(rows_to_be, stack_rows, nested))
+        )
         plan = await workers.compute(partial(planner.plan, evaluation))
         if changes_in(plan) == changes:
             break
@@ -155,14 +157,14 @@ async def foresee_delete(stack_rows: StackRows) -> Plan:
     return await stack_rows.ports.workers.compute(lambda: planner.plan(NoDefinitions()))
 
 
-def _to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[str, Resource]:
+def rows_to_be(stack_rows: StackRows, nested: Mapping[str, PreviewedStack]) -> dict[str, Resource]:
     """Return the rows of nested stacks with their future attributes, except unknown ones."""
     found = {}
     for name, below in nested.items():
         row, rows = stack_rows.current[name], below.stack_rows
         changes = changes_in(below.plan)
         unchanged = {inner: each for inner, each in rows.current.items() if inner not in changes}
-        to_be = below.to_be or _to_be(rows, below.nested)
+        to_be = below.to_be or rows_to_be(rows, below.nested)
         facts = facts_amid(rows, below.plan, to_be)
         outputs = below.evaluation.outputs(facts)
         known = [output for output in outputs if output.known]
@@ -191,21 +193,25 @@ async def _nested(
             continue
         if changes.get(name, Change.KEEP) not in _STAYING:
             continue
-        below = await _foresee_one(stack_rows, row, stack_input, evaluation, facts, premises)
+        below = await foresee_one(stack_rows, row, stack_input, evaluation, facts, premises)
         if below is not None:
             found[name] = below
     return found
 
 
-async def _foresee_one(
+async def foresee_one(
     stack_rows: StackRows,
     row: Resource,
     own: Input,
     evaluation: Evaluation,
     facts: RecordedFacts,
-    premises: PreviewOptions,
+    premises: PreviewOptions = NO_PREMISES,
 ) -> PreviewedStack | None:
-    """Return the plan of the nested stack of a row, or None if its input is unknown."""
+    """Return the plan of the nested stack of a row, or None if its input is unknown.
+
+    ``own`` is the input of the parent after the update, with its ``evaluation``. Raises as
+    :func:`preview_tree`.
+    """
     ports = stack_rows.ports
     definition = await ports.workers.compute(lambda: defined(evaluation, row.name, facts))
     used = evaluation.attributes_used.get(row.name, frozenset())
