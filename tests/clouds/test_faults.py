@@ -12,6 +12,7 @@ from openstack import exceptions as sdk_errors
 
 from stoker.clouds import faults
 from stoker.clouds.faults import CloudError, UnreadableAnswerError
+from stoker.kernel.logs.masking import Masking
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,16 @@ from stoker.clouds.faults import CloudError, UnreadableAnswerError
 )
 def test_the_words_of_each_service_are_found(body: str, message: str) -> None:
     assert faults.message_in(body) == message
+
+
+@pytest.mark.parametrize("body", ["{}", '{{"message": "{}"}}'])
+def test_secret_in_a_long_explanation_is_masked(body: str) -> None:
+    secret = "correct-horse-battery"
+    for before in range(1970, 2000):
+        fault = CloudError(400, faults.message_in(body.format("x" * before + secret * 3)), "req-1")
+        shown = Masking([secret]).text(faults.describe(fault))
+        assert shown.endswith("… (HTTP 400, request req-1)")
+        assert secret[:6] not in shown
 
 
 def test_a_description_has_status_and_request_id() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from stoker.kernel.logs.masking import MASK
 from tests.isolation.people import demo
 from tests.recovery.service import Service, until
 
@@ -55,6 +57,67 @@ def test_finding_does_not_show_the_value(service: Service, template: dict[str, A
         answer = demo(service).ask("POST", path, body)
         assert answer.status_code == 400, answer.text
         assert not told(answer.text), answer.text
+
+
+LONG = "-----BEGIN KEY-----\n" + "".join(f"{number:06}horse" for number in range(600))
+OPEN = {**HOT, "parameters": {"password": {"type": "string", "hidden": True}}}
+YAQL = {"expression": "int($.data)", "data": PARAMETER}
+MISTAKES = {
+    "file": {"get_file": PARAMETER},
+    "expression": {"yaql": YAQL},
+    "digest": {"digest": [PARAMETER, "x"]},
+    "URL": {"make_url": {"scheme": "http", "host": "h", "port": PARAMETER}},
+    "resource": {"get_resource": PARAMETER},
+}
+
+
+@pytest.mark.parametrize("secret", ['it\'s"a"horse', "a\xa0horse\x07", "hå\u2028horse", LONG])
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_message_shows_no_form_of_the_value(service: Service, mistake: str, secret: str) -> None:
+    value = {"type": "OS::Heat::Value", "properties": {"value": MISTAKES[mistake]}}
+    body = {
+        "stack_name": "tells",
+        "template": {**OPEN, "resources": {"a": value}},
+        "parameters": {"password": secret},
+    }
+    answer = demo(service).ask("POST", "/stacks", body)
+    assert answer.status_code == 400
+    assert MASK in answer.text
+    assert not told(answer.text), answer.text
+
+
+def test_missing_export_does_not_show_its_name(service: Service) -> None:
+    template = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Parameters": {"password": {"Type": "String", "NoEcho": "true"}},
+        "Resources": {
+            "a": {
+                "Type": "OS::Heat::Value",
+                "Properties": {"value": {"Fn::ImportValue": {"Ref": "password"}}},
+            }
+        },
+    }
+    body = {"stack_name": "tells", "template": template, "parameters": {"password": LONG}}
+    answer = demo(service).ask("POST", "/stacks", body)
+    assert answer.status_code == 400
+    assert f"No export named {MASK}… found" in answer.json()["error"]["message"]
+
+
+def test_environment_masks_defaults_that_nested_templates_hide(service: Service) -> None:
+    body = {
+        "stack_name": "nests",
+        "template": {
+            "heat_template_version": "2018-08-31",
+            "resources": {"a": {"type": "child.yaml"}},
+        },
+        "files": {"child.yaml": json.dumps({**OPEN, "resources": {}})},
+        "environment": {"parameter_defaults": {"password": SECRET, "other": "plain"}},
+    }
+    owner = demo(service)
+    answer = owner.ask("POST", "/stacks", body)
+    assert answer.status_code == 201, answer.text
+    found = owner.ask("GET", f"/stacks/nests/{answer.json()['stack']['id']}/environment").json()
+    assert found["parameter_defaults"] == {"password": MASK, "other": "plain"}
 
 
 def test_violated_constraint_does_not_show_the_value(service: Service) -> None:

@@ -1,7 +1,9 @@
 """Values are masked in every form in which texts show them."""
 
+import html
 import json
 import time
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -74,3 +76,38 @@ def test_long_value_of_one_character_is_masked_quickly() -> None:
     began = time.process_time()
     assert masking.text(f"{text}…").endswith(f"{MASK}…")
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    "secret", ["it's\"quoted", "a\xa0\x07b", "å\u2028word", "back\\slash", "<a&b>"]
+)
+@pytest.mark.parametrize("around", ["", "x", "'", '"', "'\""])
+def test_values_are_masked_as_messages_write_them(secret: str, around: str) -> None:
+    masking, value = Masking([secret]), f"{around}{secret}{around}"
+    for written in (repr(value), json.dumps(value), html.escape(value), quote_plus(value)):
+        assert masking.text(written).count(MASK) == 1, written
+
+
+@pytest.mark.parametrize(
+    ("secret", "number"),
+    [
+        ("12345.0", 12345),
+        ("0012345", 12345),
+        ("12.50", 12.5),
+        ("-12345.0", -12345),
+        ("1e5", 100000),
+    ],
+)
+def test_numbers_are_masked_in_other_notations(secret: str, number: float) -> None:
+    masking = Masking([secret])
+    assert masking.data([number, float(number)]) == [MASK, MASK]
+    assert masking.text(f"{number} is too large") == f"{MASK} is too large"
+
+
+def test_both_ends_of_a_long_value_are_masked() -> None:
+    secret = "".join(map(str, range(10_000)))
+    text = f"before {secret} after"
+    for length in (20, 2_000, 9_000):
+        assert Masking([secret]).text(f"{text[:length]}…{text[-length:]}") == (
+            f"before {MASK}…{MASK} after"
+        )

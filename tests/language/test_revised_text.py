@@ -164,6 +164,16 @@ SHORT = "resources:\n  a: {x: 1}\n  b: {x: 2}\n  c: {x: 3}\n"
 REFERRED = "resources:\n  a: {x: 1}\n  b: &n {x: 2}\n  c: {x: 3}\n  d: *n\n"
 
 
+HYPHEN = """\
+resources:
+  a: {type: OS::Heat::None}
+  b: {type: OS::Heat::None}
+  -b: {type: OS::Heat::Value, properties: {value: "one
+  c: two"}}
+  d: {type: OS::Heat::None}
+"""
+
+
 @pytest.mark.parametrize(
     ("known", "text"),
     [
@@ -177,10 +187,12 @@ REFERRED = "resources:\n  a: {x: 1}\n  b: &n {x: 2}\n  c: {x: 3}\n  d: *n\n"
         (TEXT, TEXT.replace("outputs:", "Resources:")),
         (TEXT, TEXT.replace("  b:", "  - b:")),
         (TEXT, TEXT.replace("[1,", "[1:30,")),
+        (HYPHEN, HYPHEN.replace('  c: two"', '  k:\n    x: 3\n  c: two"')),
     ],
     ids=[
         "section-in-quotes", "anchors", "open-quote", "repeated-key", "indentation",
         "second-section", "flow", "sections", "list", "warning",
+        "key-with-hyphen",
     ],
 )  # fmt: skip
 def test_doubts_are_left_to_the_reader(known: str, text: str) -> None:

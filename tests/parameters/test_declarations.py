@@ -105,6 +105,17 @@ def test_wrong_declaration_is_a_schema_error(snippet):
     assert refusal(snippet).error_type.name == "InvalidSchemaError"
 
 
+@pytest.mark.parametrize(
+    ("type_name", "constraint"),
+    [("string", {"length": {"max": 2}}), ("number", {"range": {"max": 2}})],
+)
+def test_hidden_default_is_in_no_message(type_name, constraint):
+    body = {"type": type_name, "default": "s3cret", "hidden": True, "constraints": [constraint]}
+    found = refusal(body)
+    assert "the default does not fit" in found.message
+    assert "s3cret" not in found.message
+
+
 @pytest.mark.parametrize("type_name", ["number", "boolean", "json"])
 def test_wrongly_typed_default_is_accepted_until_used(type_name):
     assert declare_or_raise({"p": {"type": type_name, "default": "x"}}, version("2021-04-16"))[

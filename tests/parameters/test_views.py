@@ -104,6 +104,14 @@ def test_hidden_values_are_masked_in_stack_environment():
     }
 
 
+def test_defaults_that_nested_stacks_hide_are_masked():
+    environment = Environment(parameters={"s": "open"}, parameter_defaults={"n": "a", "s": "b"})
+    nested = {"n": Parameter("n", ParameterType.STRING, hidden=True)}
+    found = environment_of_stack(environment, DECLARED, nested=[nested])
+    assert found["parameters"] == {"s": "open"}
+    assert found["parameter_defaults"] == {"n": "******", "s": "b"}
+
+
 def test_groups_may_be_unlabelled_and_empty():
     assert not group_diagnostics([{"parameters": ["p"]}, {"parameters": []}], {"p", "q"})
     assert not group_diagnostics(None, {"p"})

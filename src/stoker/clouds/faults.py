@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stoker.kernel.backoff import Backoff
+from stoker.kernel.diagnostics import shortened
 from stoker.kernel.errors import UnavailableError
 
 _UNAUTHORIZED = 401
@@ -91,8 +92,8 @@ def message_in(text: str) -> str:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError):
-        return " ".join(_TAGS.sub(" ", text).split())[:_MESSAGE_LIMIT]
-    return _explanation(body)[:_MESSAGE_LIMIT]
+        return shortened(" ".join(_TAGS.sub(" ", text).split()), _MESSAGE_LIMIT)
+    return shortened(_explanation(body), _MESSAGE_LIMIT)
 
 
 def _explanation(body: Any) -> str:
@@ -266,4 +267,4 @@ def _words(exc: BaseException) -> str:
         value = getattr(exc, field, None)
         if isinstance(value, str) and value:
             return value
-    return " ".join(str(exc).split())[:_MESSAGE_LIMIT]
+    return shortened(" ".join(str(exc).split()), _MESSAGE_LIMIT)

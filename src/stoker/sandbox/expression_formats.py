@@ -13,6 +13,7 @@ from typing import Any
 
 from yaql.language import specs, yaqltypes
 
+from stoker.kernel.diagnostics import shortened
 from stoker.sandbox.jobs import JobError
 
 MAX_CHARACTERS = 1024 * 1024  # length of a result
@@ -33,16 +34,17 @@ class _PlainFormatter(Formatter):
         self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> tuple[Any, int | str]:
         """The value of a field: a position or a name, and nothing more."""
+        shown = shortened(field_name, 80)
         if _FIELD.fullmatch(field_name) is None:
-            message = f'format: the field "{field_name:.80}" must be a position or a name'
+            message = f'format: the field "{shown}" must be a position or a name'
             raise JobError("value", message)
         key: int | str = int(field_name) if field_name.isdecimal() else field_name
         try:
             value = self.get_value(key, args, kwargs)
         except (IndexError, KeyError):
-            raise JobError("value", f'format: the field "{field_name:.80}" has no value') from None
+            raise JobError("value", f'format: the field "{shown}" has no value') from None
         if not isinstance(value, _PLAIN):
-            message = f'format: the field "{field_name:.80}" must be text, a number or a boolean'
+            message = f'format: the field "{shown}" must be text, a number or a boolean'
             raise JobError("value", message)
         return value, key
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaql as library
 
+from stoker.kernel.diagnostics import shortened
 from stoker.kernel.json.tree import levels
 from stoker.sandbox import expression_formats, expression_patterns
 from stoker.sandbox.jobs import JobError
@@ -41,7 +42,7 @@ class Expressions:
             raise JobError("form", "it is nested too deeply") from None
         except Exception as error:  # noqa: BLE001 - texts with escapes are decoded while parsing
             reason = str(error) or type(error).__name__
-            raise JobError("form", reason[:_MAX_REASON]) from None
+            raise JobError("form", shortened(reason, _MAX_REASON)) from None
 
     def evaluate(self, expression: str, data: Any) -> Any:
         """Return the value of an expression over data of the kinds that templates have."""
@@ -55,7 +56,7 @@ class Expressions:
             raise JobError("value", "it is nested too deeply") from None
         except Exception as error:  # noqa: BLE001 - an expression can raise anything
             reason = str(error) or type(error).__name__
-            raise JobError("value", reason[:_MAX_REASON]) from None
+            raise JobError("value", shortened(reason, _MAX_REASON)) from None
         _check(value)
         return value
 

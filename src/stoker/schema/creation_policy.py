@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from stoker.schema.conversion import TypeMismatchError
 from stoker.schema.unknown import unknown_in
+from stoker.schema.words import shown
 
 _DURATION = re.compile(r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?")
 _SECONDS = (86400, 3600, 60, 1)
@@ -56,7 +57,7 @@ _GROUPS, _PERCENT = "AutoScalingCreationPolicy", "MinSuccessfulInstancesPercent"
 def _number(name: str, value: Any, low: int, high: int) -> int:
     text = str(value)
     if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
-        raise TypeMismatchError(f"{name} is a number, not {text[:80]!r}")
+        raise TypeMismatchError(f"{name} is a number, not {shown(value)}")
     if not low <= int(text) <= high:
         raise TypeMismatchError(f"{name} is a number from {low} to {high}, not {text}")
     return int(text)
@@ -68,6 +69,6 @@ def _duration(value: Any) -> float:
     seconds = sum(part * unit for part, unit in zip(parts, _SECONDS, strict=False))
     if not 0 < seconds <= _LONGEST:
         raise TypeMismatchError(
-            f"Timeout is a duration such as PT15M, 12 hours at most, not {value!r:.80}"
+            f"Timeout is a duration such as PT15M, 12 hours at most, not {shown(value)}"
         )
     return float(seconds)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from stoker.clouds.allowed_hosts import AllowedHosts
+from stoker.kernel.diagnostics import shortened
 from stoker.kernel.errors import BAD_REQUEST, ValidationError
 from stoker.kernel.lazy import LazyModule
 from stoker.kernel.logs.log import Log
@@ -86,14 +87,15 @@ class WebTemplates:
                 return await self._fetch(url)
         except (TimeoutError, OSError, ValueError, httpx.HTTPError, _UnusableAnswerError) as error:
             detail = str(error) or type(error).__name__
-            log.warning("a template was not fetched", url=url[:500], reason=detail[:500])
+            log.warning("a template was not fetched", host=httpx.URL(url).host, reason=detail[:500])
         except httpx.InvalidURL:
-            log.warning("a template was not fetched", url=url[:500], reason="no URL")
+            log.warning("a template was not fetched", reason="no URL")
         raise _refused(
-            f'The template at "{url:.200}" cannot be fetched. It must be UTF-8 text of at most'
-            f" {self._limits.size} bytes that a public http or https address, or a temporary URL"
-            f" of this cloud's object store, answers with in {self._limits.seconds:.0f} s; else"
-            " send the template itself. Operators can allow more with template_url_allowed_hosts."
+            f'The template at "{shortened(url, 200)}" cannot be fetched. It must be UTF-8 text'
+            f" of at most {self._limits.size} bytes that a public http or https address, or a"
+            f" temporary URL of this cloud's object store, answers with in"
+            f" {self._limits.seconds:.0f} s; else send the template itself. Operators can allow"
+            " more with template_url_allowed_hosts."
         )
 
     async def _fetch(self, url: str) -> str:

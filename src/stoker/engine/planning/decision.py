@@ -179,8 +179,10 @@ def _other_implementation(row: Resource, definition: Definition) -> bool:
         return not manages(definition, row.implementation)
     if row.implementation == TemplateType.implementation:
         return False
+    if row.nested_id is None or row.implementation != row.type_name:
+        return True
     # Rows of earlier versions record the name that the environment maps to the template.
-    return row.nested_id is None or row.implementation != row.type_name
+    return definition.type.inner.is_built_in_nesting(row.implementation)
 
 
 def manages(definition: Definition, implementation: str) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from stoker.kernel.json.tree import levels, replaced
 from stoker.kernel.lazy import lazy
@@ -17,12 +19,14 @@ MASK = "******"
 # Shorter values are masked only as whole words, because they occur inside too many others.
 _WORDS = 4
 _SHORTEST = 2
-# Messages cut long values, with an ellipsis or not. There, the beginning of a secret is masked from
-# this number of characters.
+# Messages cut long values, with an ellipsis or at their end. There, the beginning of a secret is
+# masked from this number of characters; behind an ellipsis also its end.
 _CUT = 6
 _SHORTEST_CUT = 80  # characters of a text that may end in a value that was cut
-_LONGEST_CUT = 1000  # characters of a value that a message shows at most
+_LONGEST_CUT = 10_000  # characters of a message, and of a value in it
 _ELLIPSIS = "…"
+# A text that a property takes as a number.
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{0,300})?([eE][+-]?[0-9]{1,3})?\s*")
 
 
 class Masking:
@@ -60,9 +64,21 @@ class Masking:
         masked = self._pattern.sub(MASK, text)
         if _ELLIPSIS not in text and len(text) < _SHORTEST_CUT:
             return masked
-        return _ELLIPSIS.join(map(self._without_cut, masked.split(_ELLIPSIS)))
+        first, *others = masked.split(_ELLIPSIS)
+        parts = [first, *map(self._without_end, others)]
+        return _ELLIPSIS.join(map(self._without_beginning, parts))
 
-    def _without_cut(self, text: str) -> str:
+    def _without_end(self, text: str) -> str:
+        """Mask the end of a value at the beginning of a text."""
+        for form in _forms_of(self._secrets):
+            end = text.rfind(form[-_CUT:], 0, min(len(form), _LONGEST_CUT))
+            while end >= 0 and len(form) > _CUT:
+                if form.endswith(text[: end + _CUT]):
+                    return MASK + text[end + _CUT :]
+                end = text.rfind(form[-_CUT:], 0, end + _CUT - 1)
+        return text
+
+    def _without_beginning(self, text: str) -> str:
         """Mask the beginning of a value at the end of a text."""
         for form in _forms_of(self._secrets):
             start = text.find(form[:_CUT], max(len(text) - min(len(form), _LONGEST_CUT), 0))
@@ -90,10 +106,17 @@ class Masking:
 @lru_cache(maxsize=128)  # The masks of many nested stacks have the same secrets.
 def _forms_of(texts: frozenset[str]) -> list[str]:
     """Return texts in all their forms, the longest first."""
-    forms = {*texts, *map(quote, texts)}
-    for is_ascii in (False, True):
-        forms.update(json.dumps(text, ensure_ascii=is_ascii)[1:-1] for text in texts)
+    forms = set(chain.from_iterable(map(_forms_of_one, texts)))
     return sorted(forms, key=len, reverse=True)
+
+
+def _forms_of_one(text: str) -> Iterable[str]:
+    """Yield a text as it is, and as it is written in URLs, HTML, JSON and messages of Python."""
+    yield from (text, quote(text), quote(text, safe=""), quote_plus(text), html.escape(text))
+    for is_ascii in (False, True):
+        yield json.dumps(text, ensure_ascii=is_ascii)[1:-1]
+    for other in ("'", '"'):  # The quotes around a text depend on those inside.
+        yield repr(other + text)[1:-1].removeprefix("\\").removeprefix(other)
 
 
 @lru_cache(maxsize=128)
@@ -107,7 +130,19 @@ def _pattern_of(texts: frozenset[str]) -> re.Pattern[str]:
 
 
 def _texts(value: Any) -> Iterable[str]:
-    """Yield the texts and numbers inside a value."""
+    """Yield the texts and numbers inside a value; numbers in all their forms."""
     for item in chain.from_iterable(levels(value)):
         if isinstance(item, str | int | float) and not isinstance(item, bool):
             yield str(item)
+            yield from _numbers_in(item)
+
+
+def _numbers_in(item: str | float) -> Iterable[str]:
+    """Yield a number, or a text that is one, as an integer and with a decimal point."""
+    if isinstance(item, str) and _NUMBER.fullmatch(item) is None:
+        return
+    number = float(item)
+    if math.isfinite(number):
+        yield str(number)
+        if number.is_integer():
+            yield str(int(item) if isinstance(item, int) else int(number))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stoker.schema.unknown import Unknown
@@ -98,15 +98,18 @@ def environment_of_stack(
     environment: Environment,
     parameters: Mapping[str, Parameter],
     learned: Mapping[str, str] | None = None,
+    nested: Iterable[Mapping[str, Parameter]] = (),
 ) -> dict[str, Any]:
     """Return the environment of a stack with the values of hidden parameters masked.
 
-    ``learned`` contains types that entries for single resources, or globs, name.
+    ``parameters`` are those of the stack, ``nested`` those of its nested stacks, to which defaults
+    apply as well. ``learned`` contains types that entries for single resources, or globs, name.
     """
     view = stored(environment)
     view["resource_registry"] |= learned or {}
-    hidden = {name for name, parameter in parameters.items() if parameter.hidden}
-    for section in ("parameters", "parameter_defaults"):
+    declared = {"parameters": (parameters,), "parameter_defaults": (parameters, *nested)}
+    for section, declarations in declared.items():
+        hidden = {name for each in declarations for name in each if each[name].hidden}
         view[section] = {
             name: HIDDEN_VALUE if name in hidden else value for name, value in view[section].items()
         }

@@ -221,6 +221,10 @@ class TypeResolver:
             self._known[body.type_name] = known
         return known
 
+    def is_built_in_nesting(self, type_name: str) -> bool:
+        """Return whether a built-in type of that name makes nested stacks."""
+        return isinstance(self._types.find(type_name), NestingType)
+
     @property
     def url(self) -> str | None:
         """Return the file of the template whose resources these are."""

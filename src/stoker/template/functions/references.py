@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from itertools import takewhile
 from typing import Any
 
-from stoker.kernel.diagnostics import did_you_mean
+from stoker.kernel.diagnostics import did_you_mean, shortened
 from stoker.kernel.errors import INVALID_REFERENCE
 from stoker.schema.resource_type import (
     GathersAttributes,
@@ -295,4 +295,5 @@ def import_value(arguments: Any, scope: Scope) -> Any:
     if name in scope.imports.values:
         return scope.imports.values[name]
     scope.imports.missing.add(name)
-    raise failed("no-export", f"No export named {name[:300]} found")
+    named = shortened(name, 300)
+    raise failed("no-export", f"No export named {named} found")

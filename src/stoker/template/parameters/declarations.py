@@ -35,6 +35,7 @@ from stoker.template.parameters.parameters import (
     coerce,
     to_flag,
     violations,
+    words_of,
 )
 from stoker.template.versions import HOT, Version
 
@@ -364,7 +365,8 @@ def _check_default(parameter: Parameter, path: Path) -> None:
         value = coerce(parameter.type, parameter.default)
     except TypeMismatchError as mismatch:
         if parameter.constraints or parameter.type is ParameterType.LIST:
-            raise invalid(path, f"the default does not fit: {mismatch}") from None
+            reason = words_of(parameter, mismatch)
+            raise invalid(path, f"the default does not fit: {reason}") from None
         return
     fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]
     faults = violations(replace(parameter, constraints=tuple(fixed)), value)

@@ -117,7 +117,10 @@ def _from_json(text: str) -> Any:
 
 
 def violations(parameter: Parameter, value: Any) -> list[str]:
-    """Return the violations of a parameter's constraints by a converted value."""
+    """Return the violations of a parameter's constraints by a converted value.
+
+    If the parameter is hidden, they do not contain the value.
+    """
     if isinstance(value, Unknown):
         return []
     found = []
@@ -126,8 +129,13 @@ def violations(parameter: Parameter, value: Any) -> list[str]:
             constraint = _coerced_choices(parameter.type, constraint)
         fault = violation(constraint, value)
         if fault is not None:
-            found.append(fault)
+            found.append(_without(value, fault) if parameter.hidden else fault)
     return found
+
+
+def words_of(parameter: Parameter, mismatch: TypeMismatchError) -> str:
+    """Return the reason why a value does not have the type of a parameter."""
+    return "the value has the wrong type" if parameter.hidden else str(mismatch)
 
 
 def _coerced_choices(kind: ParameterType, constraint: AllowedValues) -> AllowedValues:
@@ -175,14 +183,13 @@ def resolve(
         try:
             coerced = coerce(parameter.type, value)
         except TypeMismatchError as mismatch:
-            message = "the value has the wrong type" if parameter.hidden else str(mismatch)
+            message = words_of(parameter, mismatch)
             if value is parameter.default:
                 message = f"the default does not fit: {message}"
             report("invalid-parameter-value", message, path)
             continue
         for fault in violations(parameter, coerced):
-            message = _without(coerced, fault) if parameter.hidden else fault
-            report("invalid-parameter-value", message, path)
+            report("invalid-parameter-value", fault, path)
         resolved.custom_checks.extend(_cloud_checks(parameter, coerced, path))
         resolved.values[name] = coerced
     return resolved

@@ -128,5 +128,8 @@ def _head(key: str) -> re.Pattern[str]:
 
 @lru_cache
 def _entry(column: int) -> re.Pattern[str]:
-    """Return a pattern for the first line of an entry: a key at this column."""
-    return re.compile(rf"^ {{{column}}}[^ #\]}}\n-]", re.MULTILINE)
+    """Return a pattern for the first line of an entry: a key at this column.
+
+    A key may start with a hyphen; the entry of a list has a space behind it.
+    """
+    return re.compile(rf"^ {{{column}}}(?:[^ #\]}}\n-]|-[^ \t\r\n])", re.MULTILINE)

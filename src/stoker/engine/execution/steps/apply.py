@@ -35,7 +35,7 @@ from stoker.engine.planning.decision import (
     specified_properties,
     still_unknown,
 )
-from stoker.kernel.diagnostics import Diagnostic, DiagnosticError
+from stoker.kernel.diagnostics import Diagnostic, DiagnosticError, shortened
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import (
     Call,
@@ -302,10 +302,10 @@ def _external_id(row: Resource, definition: Definition) -> str:
 
 
 def _no_id(row: Resource, external_id: Any) -> Diagnostic:
+    value = shortened(repr(external_id), 80)
     return Diagnostic(
         code="bad-shape",
-        message=f"the external id of {row.name} is the id of an object, as text,"
-        f" not {external_id!r:.80}",
+        message=f"the external id of {row.name} is the id of an object, as text, not {value}",
         path=("resources", row.name, "external_id"),
     )
 

@@ -17,7 +17,7 @@ from stoker.schema.unknown import unknown_in
 from stoker.template.definition import Definition, Output
 from stoker.template.describe.description import learned_types
 from stoker.template.describe.parameters import environment_of_stack, shown_parameters
-from stoker.template.evaluate.evaluation import Evaluation
+from stoker.template.evaluate.evaluation import Evaluation, in_tree
 from stoker.template.evaluate.inputs import pseudo_parameters
 from stoker.template.evaluate.static_analysis import RecordedReferences
 
@@ -148,12 +148,16 @@ def _waiting_for(stack: Stack, row: Resource) -> str | None:
 
 
 def environment_view(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the environment of a stack, with the parameters of its requests."""
+    """Return the environment of a stack, with the parameters of its requests.
+
+    It evaluates nested stacks, so it is for threads.
+    """
     inputs = evaluation.inputs
     return environment_of_stack(
         inputs.environment.with_parameters(inputs.parameters),
         evaluation.resolved.declarations,
         learned_types(evaluation),
+        [each.resolved.declarations for each in in_tree(evaluation)],
     )
 
 

@@ -67,7 +67,7 @@ class Queries(ResourceQueries):
         """Return the stack's stored environment, with the parameters of its requests."""
         stack = await self._finder.at(caller, address)
         evaluation = await self._evaluation(stack)
-        return environment_view(evaluation)
+        return await self._ports.workers.compute(partial(environment_view, evaluation))
 
     async def files(self, caller: Caller, address: StackAddress) -> Mapping[str, str]:
         """Return the files that were sent with the template."""
