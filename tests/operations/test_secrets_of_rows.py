@@ -131,6 +131,40 @@ def test_delete_masks_secrets_of_nested_templates() -> None:
     assert FIRST not in found
 
 
+@pytest.mark.parametrize("change", [delete, mark, check, "update", "replace"])
+def test_value_known_only_in_the_operation_is_masked(change: Any) -> None:
+    def wanted(**properties: Any) -> dict[str, Any]:
+        passed = {"p": {"get_attr": ["a", "id"]}}
+        nested = {"type": "child.yaml", "properties": passed}
+        return template({"a": thing(**properties), "n": nested, "user": thing(uses=passed)})
+
+    changed = {"update": wanted(value="other"), "replace": wanted(fixed="other")}
+
+    async def story(lab: Lab) -> None:
+        if change in changed:
+            await lab.update(changed[change], files={"child.yaml": CHILD})
+        else:
+            await change(lab)
+
+    world = World(1)
+    world.cloud.trouble = 0.0
+
+    async def create(engine: EngineLife) -> str:
+        return (await Lab(engine, world).create(wanted(), files={"child.yaml": CHILD})).id
+
+    async def go_on(stack_id: str, engine: EngineLife) -> list[Any]:
+        await story(Lab(engine, world))
+        await engine.dispatch.idle()
+        events = await engine.ports.store.events([stack_id], EventQuery())
+        return [each.properties["p"] for each in events if each.resource_name == "n"]
+
+    stack_id = world.live(create)
+    assert stack_id is not None
+    found = world.live(partial(go_on, stack_id))
+    assert found
+    assert set(found) == {MASK}
+
+
 async def act_on_all(lab: Lab) -> None:
     for action in ("suspend", "resume", "check"):
         await lab.act(action)

@@ -30,7 +30,7 @@ from stoker.engine.model.records import (
     StoredSignal,
     TreeState,
 )
-from stoker.engine.model.secrets import masked_event, masked_reason
+from stoker.engine.model.secrets import hidden_in, masked_event, masked_reason
 from stoker.engine.model.stack_records.exports import Export, Exports
 from stoker.engine.model.storage.changes import AnyRecord, Key, OwnerChange
 from stoker.engine.model.storage.software import SoftwareChange, software_records
@@ -274,6 +274,11 @@ class Session(StackRows):
         """Mask these values, too, in all texts and events from now on."""
         self.masking |= masking
         self._has_masking = True
+
+    def mask_passed(self, type_: ResourceType | None, properties: Mapping[str, Any]) -> None:
+        """Mask the values of properties that are hidden parameters of a nested template."""
+        if values := hidden_in(type_, properties):
+            self.mask(Masking(values))
 
     def _masked(
         self,

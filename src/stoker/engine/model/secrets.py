@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, TypeVar
 
 from stoker.engine.model.records import Event, Input, Operation, Resource, Stack
@@ -14,6 +15,7 @@ from stoker.kernel.logs.masking import Masking
 from stoker.kernel.values import replace
 from stoker.schema.resource_type import ResourceType
 from stoker.template.evaluate.evaluation import Evaluation, in_tree
+from stoker.template.evaluate.type_resolver import TemplateType
 
 Reasoned = TypeVar("Reasoned", Stack, Resource, Event, Operation)
 
@@ -38,9 +40,15 @@ def _may_hide(text: str) -> bool:
     return is_escaped or any(key in text for key in _HIDDEN_KEYS)
 
 
-def masking_of(*evaluations: Evaluation) -> Masking:
-    """Return a mask over the values of all hidden parameters, including nested stacks."""
-    return Masking(value for evaluation in evaluations for value in hidden_values(evaluation))
+def masking_of(*evaluations: Evaluation, rows: Iterable[Resource] = ()) -> Masking:
+    """Return a mask over the values of all hidden parameters, including nested stacks.
+
+    ``rows`` have values that were known only during operations, as generated passwords.
+    """
+    hidden = (value for evaluation in evaluations for value in hidden_values(evaluation))
+    nested = [row for row in rows if row.nested_id is not None]
+    passed = (value for evaluation in evaluations for value in _passed_values(evaluation, nested))
+    return Masking(chain(hidden, passed))
 
 
 def own_masking_of(evaluation: Evaluation) -> Masking:
@@ -60,6 +68,19 @@ def hidden_values(evaluation: Evaluation) -> Iterator[Any]:
     """Yield the values of all hidden parameters, including nested stacks."""
     for each in in_tree(evaluation):
         yield from _own_hidden_values(each)
+
+
+def hidden_in(type_: ResourceType | None, properties: Mapping[str, Any]) -> list[Any]:
+    """Return the values of properties that are hidden parameters of a nested template."""
+    if not isinstance(type_, TemplateType):
+        return []
+    hidden = (name for name, declared in type_.properties.items() if declared.sensitive)
+    return [properties[name] for name in hidden if name in properties]
+
+
+def _passed_values(evaluation: Evaluation, rows: Iterable[Resource]) -> Iterator[Any]:
+    for row in rows:
+        yield from hidden_in(evaluation.types.get(row.name), row.properties)
 
 
 def _own_hidden_values(evaluation: Evaluation) -> Iterator[Any]:

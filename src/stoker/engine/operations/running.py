@@ -33,7 +33,7 @@ class RunningOperation(ABC):
         Raises DiagnosticError and RequestError, which end the operation as failed.
         """
         session = self._session
-        session.mask(await masking_at(session.ports, session.stack))
+        session.mask(await masking_at(session.ports, session.stack, session.rows.values()))
 
     @abstractmethod
     async def run(self) -> None:

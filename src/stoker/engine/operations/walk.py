@@ -35,7 +35,7 @@ class Walk(PlannedOperation):
         """Evaluate the present input, for its outputs and the secrets to mask, and plan."""
         session = self._session
         evaluation = await evaluation_at(session.ports, session.stack, session.stack.input_id)
-        session.mask(await masking_at(session.ports, session.stack))
+        session.mask(await masking_at(session.ports, session.stack, session.rows.values()))
         self._evaluation = evaluation
         if self.operation.plan is None:
             action, rows = self.operation.action, tuple(session.rows.values())

@@ -14,12 +14,12 @@ Tested by tests/operations/test_secrets_of_rows.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.mask_cache import StackInputs
-from stoker.engine.model.records import Action, Input, Stack, Status
+from stoker.engine.model.records import Action, Input, Resource, Stack, Status
 from stoker.engine.model.secrets import (
     masking_of,
     may_have_own_secrets,
@@ -36,12 +36,14 @@ from stoker.template.evaluate.evaluation import Evaluation
 _SETTLING = (Action.CREATE, Action.ADOPT, Action.UPDATE, Action.ROLLBACK)
 
 
-async def masking_at(ports: Ports, stack: Stack, but: str | None = None) -> Masking:
-    """Return the mask, without the secrets of an input that the caller evaluates itself."""
+async def masking_at(
+    ports: Ports, stack: Stack, rows: Iterable[Resource], but: str | None = None
+) -> Masking:
+    """Return the mask over rows, without the secrets of an input that the caller evaluates."""
     found = await _masking_above(ports, stack)
-    inputs = await _inputs_of(ports, stack)
+    inputs, mask = await _inputs_of(ports, stack), partial(masking_of, rows=tuple(rows))
     for input_id in sorted(inputs.input_ids - {but}):
-        found |= await _masking_of_input(ports, stack, input_id, may_have_secrets, masking_of)
+        found |= await _masking_of_input(ports, stack, input_id, may_have_secrets, mask)
     return found
 
 

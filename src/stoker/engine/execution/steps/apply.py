@@ -74,6 +74,7 @@ class ApplyStep:
             await self._context.hooks.wait_until_cleared(ResourceRun(self._context, row))
             return
         definition, choice = await self._decided(row, node.name)
+        self._session.mask_passed(definition.type, definition.properties)
         decision = choice.decision
         if row is None:
             if decision.change is not Change.CREATE:

@@ -53,9 +53,11 @@ async def refactor_records(
     roots = tuple(placed)
     changed = [each for root in roots for each in root.all()]
     # Events of moved resources may show secrets of the stack that they leave, or of one above it.
-    masking = masking_of(*(each.evaluation for each in changed))
+    masking = Masking()
     for each in changed:
-        masking |= await masking_at(ports, each.stack)
+        rows = each.stack_rows.rows.values()
+        masking |= masking_of(each.evaluation, rows=rows)
+        masking |= await masking_at(ports, each.stack, rows)
     records = _Records(ports, moves, removed, masking)
     for root in roots:
         exports = await exported(root.stack_rows, root.evaluation)

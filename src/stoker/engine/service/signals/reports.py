@@ -58,14 +58,14 @@ async def signal_event(ports: Ports, stack: Stack, row: Resource, reason: str) -
     """Return the event of a signal to a resource."""
     signalled = replace(row, action=Action.SIGNAL, status=Status.COMPLETE, reason=reason)
     event = Transitions(ports.clock, ports.ids).event_of(signalled)
-    return masked_event(event, await masking_at(ports, stack))
+    return masked_event(event, await masking_at(ports, stack, [row]))
 
 
 async def suspended_event(ports: Ports, stack: Stack, row: Resource) -> Event:
     """Return the event of a signal to a resource that accepts none because it is suspended."""
     rejected = replace(row, reason="Cannot signal resource during SUSPEND")
     event = Transitions(ports.clock, ports.ids).event_of(rejected)
-    return masked_event(event, await masking_at(ports, stack))
+    return masked_event(event, await masking_at(ports, stack, [row]))
 
 
 def has_creation_policy(stack_input: Input, name: str) -> bool:

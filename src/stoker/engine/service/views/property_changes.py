@@ -50,7 +50,8 @@ async def masking_over(stack_rows: StackRows, others: Iterable[Evaluation]) -> M
                 found += generated_secrets(row, type_)
             if row.nested_id is not None:
                 pending.append(await ports.store.resources(row.nested_id))
-    return await ports.workers.compute(lambda: Masking(found)) | await masking_at(ports, stack)
+    masking = await ports.workers.compute(lambda: Masking(found))
+    return masking | await masking_at(ports, stack, stack_rows.rows.values())
 
 
 def compared(foreseen: PreviewedStack, masking: Masking) -> dict[str, Compared]:
