@@ -8,6 +8,8 @@ import pytest
 from stoker.clouds.concurrency import Bounds, ConcurrencyLimit
 from stoker.clouds.keystone import kind_of
 from stoker.clouds.workers import Workers
+from stoker.kernel.clock import SystemClock
+from stoker.kernel.time_limit import project
 
 
 class ManualClock:
@@ -292,3 +294,17 @@ async def test_caller_cancelled_after_admission_frees_place(
     async with asyncio.timeout(5):
         assert await workers.run("compute", lambda: 3) == 3
     workers.close()
+
+
+async def test_answers_pass_computations_of_their_project() -> None:
+    workers, finish = Workers(SystemClock()), threading.Event()
+    token = project.set("busy")
+    computing = [asyncio.ensure_future(workers.compute(finish.wait)) for _ in range(9)]
+    try:
+        assert await asyncio.wait_for(workers.answer(lambda: "list"), 30) == "list"
+        assert not any(each.done() for each in computing)
+    finally:
+        finish.set()
+        project.reset(token)
+        await asyncio.gather(*computing)
+        workers.close()

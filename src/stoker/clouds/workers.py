@@ -23,6 +23,8 @@ from stoker.kernel.load import Load
 
 Answer = TypeVar("Answer")
 
+ANSWERING = 4  # threads that write long answers; a project gets two
+
 
 class _Throttle:
     """The limit of a service with its queue of waiting calls, first in, first out."""
@@ -118,6 +120,7 @@ class Workers:
         self._bounds = bounds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = FairThreads()
+        self._answering = FairThreads(ANSWERING, name="answer")
         self._gates: dict[str, _Throttle] = {}
         self._among = 1
 
@@ -173,9 +176,18 @@ class Workers:
         with machine_errors():
             return await self._computing.run(call)
 
+    async def answer(self, call: Callable[[], Answer]) -> Answer:
+        """Run ``call``, which writes an answer, on a thread; return its result.
+
+        Answers do not wait for computations of their project.
+        """
+        with machine_errors():
+            return await self._answering.run(call)
+
     def close(self) -> None:
         """Start no more calls; running ones end on their own."""
         self._computing.close()
+        self._answering.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _gate(self, service: str) -> _Throttle:

@@ -277,13 +277,13 @@ class App:
             settings,
             self._scheduler.engines,
             Fetching(self._templates, files(settings.max_json_body_size)),
-            self._cloud.workers.compute,
+            self._cloud.workers.answer,
         )
 
     def _for_aws(self) -> tuple[LazyApplication, LazyApplication]:
         """The CloudFormation API with the signals, and the CloudWatch API."""
         settings = self._settings
-        policies, compute = self._gate.policies, self._cloud.workers.compute
+        policies, compute = self._gate.policies, self._cloud.workers.answer
         senders = Senders(self._gate.verify_signature, self._gate.authenticate)
         objects = self._cloud.container_files(settings.web_templates.size).text
         most_stacks = settings.limits.stacks_per_project
