@@ -28,7 +28,8 @@ from stoker.kernel.diagnostics import (
     renew_suggestions,
 )
 from stoker.kernel.errors import ATTRIBUTE_ERROR, BAD_REQUEST, VALIDATION_FAILED, ErrorType
-from stoker.kernel.json.tree import levels, weigh
+from stoker.kernel.json.content import weight_of
+from stoker.kernel.json.tree import levels
 from stoker.kernel.lazy import lazy
 from stoker.kernel.values import replace
 from stoker.schema.words import kind_of
@@ -131,11 +132,8 @@ class Template:
 
     @lazy
     def size(self) -> int:
-        """Return the number of values in the document.
-
-        The time of evaluation is proportional to it.
-        """
-        return weigh(self.source.data)[0]
+        """Return the number of values in the document. Evaluation takes time in proportion."""
+        return weight_of(self.source.data)[0]
 
 
 def read_template(template: str | Mapping[str, Any], file: str | None = None) -> Source:

@@ -19,8 +19,8 @@ from weakref import WeakValueDictionary
 from stoker.engine.model.mask_cache import MaskCache
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.settled_stacks import SettledStacks
-from stoker.kernel.json.content import Content
-from stoker.kernel.json.tree import marshalled, weigh
+from stoker.kernel.json.content import weight_of
+from stoker.kernel.json.tree import marshalled
 from stoker.template.document import Template
 from stoker.template.evaluate.evaluation import Evaluation
 
@@ -203,10 +203,5 @@ def _parts(evaluation: Evaluation) -> tuple[Any, ...]:
 
 def _bytes_of(part: Any) -> int:
     """Estimate the bytes of a part within a few milliseconds."""
-    if isinstance(part, Content) and part.weight is not None:
-        values, octets = part.weight
-    else:
-        values, _, octets = weigh(part, _MAX_COUNTED_VALUES, MAX_BYTES)
-        if isinstance(part, Content):
-            part.weight = values, octets
+    values, octets = weight_of(part, _MAX_COUNTED_VALUES, MAX_BYTES)
     return values * _VALUE_BYTES + octets

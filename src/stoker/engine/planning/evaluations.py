@@ -123,6 +123,8 @@ def evaluation_of(
         imports=Imports(recorded.imports),
         budget=Budget.of(ports.limits.resources_per_stack, ports.helpers),
     )
+    # Counted now, on a thread: the cache and the next update ask for it.
+    _ = documents.template.size
     if earlier is None:
         return Evaluation(documents.template, inputs, ports.types)
     if evaluates(earlier, documents.template, inputs):
