@@ -199,3 +199,11 @@ async def test_redirect_from_own_store_must_be_public() -> None:
     with pytest.raises(ValidationError):
         await fetch("http://store/v1/AUTH_a/c/t?temp_url_sig=1")
     assert len(web.asked) == 1
+
+
+@pytest.mark.parametrize("url", ["http://xn--a/t?key=s3cret", "http://[::1", "http://", "s3cret"])
+async def test_log_names_no_more_than_the_host(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ValidationError, match="cannot be fetched"):
+        await Web({}, {}).templates()(url)
+    assert "a template was not fetched" in caplog.text
+    assert "s3cret" not in caplog.text

@@ -111,3 +111,20 @@ def test_both_ends_of_a_long_value_are_masked() -> None:
         assert Masking([secret]).text(f"{text[:length]}…{text[-length:]}") == (
             f"before {MASK}…{MASK} after"
         )
+
+
+def test_numbers_of_any_size_are_masked() -> None:
+    huge, precise = 10**400, 12345678901234567891
+    masking = Masking([huge, "1e999", f"00{precise}", 2.5])
+    assert masking.data([huge, precise, 2.5, 2]) == [MASK, MASK, MASK, 2]
+
+
+def test_value_of_a_mebibyte_is_masked_quickly() -> None:
+    secret = "".join(f'{number:x} "quoted" & more\n' for number in range(55_000))
+    assert len(secret) > 1 << 20
+    began = time.process_time()
+    masking = Masking([secret, "other"])
+    for written in (secret, repr(secret), json.dumps(secret), f"not {secret[:500]}…"):
+        assert masking.text(written).count(MASK) == 1
+    assert masking.data({"key": secret, "a": "other"}) == {"key": MASK, "a": MASK}
+    assert time.process_time() - began < 5.0

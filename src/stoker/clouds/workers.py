@@ -23,7 +23,7 @@ from stoker.kernel.load import Load
 
 Answer = TypeVar("Answer")
 
-ANSWERING = 4  # threads that write long answers; a project gets two
+ANSWER_THREADS = 4  # a project gets two
 
 
 class _Throttle:
@@ -120,7 +120,7 @@ class Workers:
         self._bounds = bounds
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="cloud")
         self._computing = FairThreads()
-        self._answering = FairThreads(ANSWERING, name="answer")
+        self._answers = FairThreads(ANSWER_THREADS, name="answer")
         self._gates: dict[str, _Throttle] = {}
         self._among = 1
 
@@ -177,17 +177,17 @@ class Workers:
             return await self._computing.run(call)
 
     async def answer(self, call: Callable[[], Answer]) -> Answer:
-        """Run ``call``, which writes an answer, on a thread; return its result.
+        """Run ``call`` on a thread for requests and responses of the APIs; return its result.
 
-        Answers do not wait for computations of their project.
+        It does not wait for computations of the same project.
         """
         with machine_errors():
-            return await self._answering.run(call)
+            return await self._answers.run(call)
 
     def close(self) -> None:
         """Start no more calls; running ones end on their own."""
         self._computing.close()
-        self._answering.close()
+        self._answers.close()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _gate(self, service: str) -> _Throttle:

@@ -87,15 +87,17 @@ class WebTemplates:
                 return await self._fetch(url)
         except (TimeoutError, OSError, ValueError, httpx.HTTPError, _UnusableAnswerError) as error:
             detail = str(error) or type(error).__name__
-            log.warning("a template was not fetched", host=httpx.URL(url).host, reason=detail[:500])
+            # The rest of the URL may contain a secret.
+            host = httpx.URL(url).raw_host.decode(errors="replace")
+            log.warning("a template was not fetched", host=host, reason=detail[:500])
         except httpx.InvalidURL:
             log.warning("a template was not fetched", reason="no URL")
         raise _refused(
             f'The template at "{shortened(url, 200)}" cannot be fetched. It must be UTF-8 text'
-            f" of at most {self._limits.size} bytes that a public http or https address, or a"
-            f" temporary URL of this cloud's object store, answers with in"
-            f" {self._limits.seconds:.0f} s; else send the template itself. Operators can allow"
-            " more with template_url_allowed_hosts."
+            f" of at most {self._limits.size} bytes, and arrive within {self._limits.seconds:.0f} s"
+            " from a public http or https address, or from a temporary URL of this cloud's object"
+            " store. Otherwise send the template itself. Operators can allow more with"
+            " template_url_allowed_hosts."
         )
 
     async def _fetch(self, url: str) -> str:

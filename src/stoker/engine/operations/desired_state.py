@@ -31,7 +31,8 @@ async def desired_state_of(session: Session, operation: Operation) -> Definition
     """Return the definitions to apply. Raises DiagnosticError or RequestError for invalid input."""
     ports, stack = session.ports, session.stack
     # Rows have values of earlier inputs, and the error of a refused update may show them.
-    session.mask(await masking_at(ports, stack, session.rows.values(), operation.input_id))
+    rows = tuple(session.rows.values())
+    session.mask(await masking_at(ports, stack, rows, operation.input_id))
     if operation.action is Action.DELETE:
         return NoDefinitions()
     _require_readable(session)
@@ -46,7 +47,7 @@ async def desired_state_of(session: Session, operation: Operation) -> Definition
         )  # Compute this on the thread. It takes long for large templates.
         if starts_nested:
             require_types(ports.policy, owner_of(stack), desired)
-        session.mask(masking_of(desired, rows=session.rows.values()))
+        session.mask(masking_of(desired, rows=rows))
 
     desired = await evaluation_at(ports, stack, operation.input_id, input_, check)
     if starts_nested and operation.action is Action.CREATE:

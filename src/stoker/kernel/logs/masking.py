@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
-import math
 import re
 from collections.abc import Iterable
 from functools import lru_cache
@@ -25,8 +25,11 @@ _CUT = 6
 _SHORTEST_CUT = 80  # characters of a text that may end in a value that was cut
 _LONGEST_CUT = 10_000  # characters of a message, and of a value in it
 _ELLIPSIS = "…"
-# A text that a property takes as a number.
-_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{0,300})?([eE][+-]?[0-9]{1,3})?\s*")
+_LONGEST_IN_PATTERN = 1000  # characters; a pattern for 1 MiB takes seconds to compile
+_NEVER = "(?!)"  # a pattern without a match
+# Texts that a property takes as a number.
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,300}\s*")
+_DECIMAL = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{0,300})?([eE][+-]?[0-9]{1,3})?\s*")
 
 
 class Masking:
@@ -57,11 +60,19 @@ class Masking:
         """The pattern, which is compiled on first use: most masks only become parts of others."""
         return _pattern_of(self._secrets)
 
+    def _without_whole(self, text: str) -> str:
+        """Mask the values that a text contains completely."""
+        for form in _forms_of(self._secrets):
+            if len(form) <= _LONGEST_IN_PATTERN:
+                break
+            text = text.replace(form, MASK)
+        return self._pattern.sub(MASK, text)
+
     def text(self, text: str) -> str:
         """Return the text with a mask in place of each value, also of one that was cut."""
         if not self._secrets:
             return text
-        masked = self._pattern.sub(MASK, text)
+        masked = self._without_whole(text)
         if _ELLIPSIS not in text and len(text) < _SHORTEST_CUT:
             return masked
         first, *others = masked.split(_ELLIPSIS)
@@ -98,7 +109,7 @@ class Masking:
 
     def _leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, str):
-            return self._pattern.sub(MASK, leaf)
+            return self._without_whole(leaf)
         is_number = isinstance(leaf, int | float) and not isinstance(leaf, bool)
         return MASK if is_number and str(leaf) in self._secrets else leaf
 
@@ -121,12 +132,13 @@ def _forms_of_one(text: str) -> Iterable[str]:
 
 @lru_cache(maxsize=128)
 def _pattern_of(texts: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern for texts in all their forms, the longest first."""
+    """Return a pattern for texts in all their forms but very long ones, the longest first."""
     patterns = [
         re.escape(form) if len(form) >= _WORDS else rf"(?<!\w){re.escape(form)}(?!\w)"
         for form in _forms_of(texts)
+        if len(form) <= _LONGEST_IN_PATTERN
     ]
-    return re.compile("|".join(patterns))
+    return re.compile("|".join(patterns) or _NEVER)
 
 
 def _texts(value: Any) -> Iterable[str]:
@@ -139,10 +151,16 @@ def _texts(value: Any) -> Iterable[str]:
 
 def _numbers_in(item: str | float) -> Iterable[str]:
     """Yield a number, or a text that is one, as an integer and with a decimal point."""
-    if isinstance(item, str) and _NUMBER.fullmatch(item) is None:
+    number: float
+    if not isinstance(item, str):
+        number = item
+    elif _INTEGER.fullmatch(item):
+        number = int(item)
+    elif _DECIMAL.fullmatch(item):
+        number = float(item)
+    else:
         return
-    number = float(item)
-    if math.isfinite(number):
-        yield str(number)
-        if number.is_integer():
-            yield str(int(item) if isinstance(item, int) else int(number))
+    with contextlib.suppress(OverflowError):  # A property takes no number that is too large.
+        yield from (str(number), str(float(number)))
+        if float(number).is_integer():
+            yield str(int(number))

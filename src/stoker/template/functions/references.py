@@ -295,5 +295,5 @@ def import_value(arguments: Any, scope: Scope) -> Any:
     if name in scope.imports.values:
         return scope.imports.values[name]
     scope.imports.missing.add(name)
-    named = shortened(name, 300)
-    raise failed("no-export", f"No export named {named} found")
+    name = shortened(name, 300)
+    raise failed("no-export", f"No export named {name} found")

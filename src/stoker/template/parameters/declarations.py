@@ -35,7 +35,6 @@ from stoker.template.parameters.parameters import (
     coerce,
     to_flag,
     violations,
-    words_of,
 )
 from stoker.template.versions import HOT, Version
 
@@ -365,7 +364,7 @@ def _check_default(parameter: Parameter, path: Path) -> None:
         value = coerce(parameter.type, parameter.default)
     except TypeMismatchError as mismatch:
         if parameter.constraints or parameter.type is ParameterType.LIST:
-            reason = words_of(parameter, mismatch)
+            reason = "it has the wrong type" if parameter.hidden else str(mismatch)
             raise invalid(path, f"the default does not fit: {reason}") from None
         return
     fixed = [each for each in parameter.constraints if not isinstance(each, Custom)]

@@ -133,11 +133,6 @@ def violations(parameter: Parameter, value: Any) -> list[str]:
     return found
 
 
-def words_of(parameter: Parameter, mismatch: TypeMismatchError) -> str:
-    """Return the reason why a value does not have the type of a parameter."""
-    return "the value has the wrong type" if parameter.hidden else str(mismatch)
-
-
 def _coerced_choices(kind: ParameterType, constraint: AllowedValues) -> AllowedValues:
     choices: list[Any] = []
     for choice in constraint.allowed:
@@ -183,7 +178,7 @@ def resolve(
         try:
             coerced = coerce(parameter.type, value)
         except TypeMismatchError as mismatch:
-            message = words_of(parameter, mismatch)
+            message = "the value has the wrong type" if parameter.hidden else str(mismatch)
             if value is parameter.default:
                 message = f"the default does not fit: {message}"
             report("invalid-parameter-value", message, path)

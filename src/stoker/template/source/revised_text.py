@@ -130,6 +130,6 @@ def _head(key: str) -> re.Pattern[str]:
 def _entry(column: int) -> re.Pattern[str]:
     """Return a pattern for the first line of an entry: a key at this column.
 
-    A key may start with a hyphen; the entry of a list has a space behind it.
+    A key may start with a hyphen, which a space follows in the entry of a list.
     """
     return re.compile(rf"^ {{{column}}}(?:[^ #\]}}\n-]|-[^ \t\r\n])", re.MULTILINE)

@@ -19,7 +19,7 @@ from stoker.engine.execution.nested.desired import (
     nesting_call,
 )
 from stoker.engine.execution.nested.ends import NestedEnds, NestedFailedError
-from stoker.engine.execution.nested.settled_verification import verified_settled
+from stoker.engine.execution.nested.settled import is_settled
 from stoker.engine.execution.reasons import reason_of_nested, reason_of_resource
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.kinds import (
@@ -60,8 +60,7 @@ class Nesting:
         self, run: ResourceRun, definition: Definition, attributes: frozenset[str]
     ) -> bool:
         """Return True if nothing would change in the nested stack, nor in the row."""
-        session, operation = self._session, self._parent
-        return await verified_settled(session, operation, run.row, definition, attributes)
+        return await is_settled(self._session, self._parent, run.row, definition, attributes)
 
     async def apply(
         self, run: ResourceRun, definition: Definition, attributes: frozenset[str]

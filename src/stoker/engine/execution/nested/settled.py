@@ -22,6 +22,7 @@ from stoker.engine.execution.nested.desired import foreseen
 from stoker.engine.execution.nested.ends import NestedFailedError
 from stoker.engine.execution.nested.idle_plan import is_at_input, plans_nothing, recorded_definition
 from stoker.engine.execution.nested.inputs import have_same_effect
+from stoker.engine.execution.nested.settled_verification import preview_agrees
 from stoker.engine.execution.session import Session, StackRows
 from stoker.engine.model.interfaces import Ports
 from stoker.engine.model.records import (
@@ -38,7 +39,6 @@ from stoker.engine.model.settled_stacks import Finding
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError
-from stoker.schema.resource_type import NestingType
 from stoker.template.definition import Definition
 from stoker.template.evaluate.evaluation import Evaluation, may_change
 
@@ -59,24 +59,29 @@ async def is_settled(
     reads_live = operation.converges or operation.restores
     if reads_live or operation.action not in (Action.UPDATE, Action.ROLLBACK):
         return False
-    if not isinstance(definition.type, NestingType):
-        return False
     try:
-        own, ports = await session.input(), session.ports
-        evaluation = await evaluation_at(ports, session.stack, own.id, own)
-        child = await _same_child(session, row, definition, attributes, own, evaluation)
-        if child is None:
-            return False
-        tree = await ports.store.tree(child.id)
-        nested = _NestedTree(ports, tree)
-        if not await nested.is_settled(child.id):
-            return False
-        if not await nested.is_shown(session, row, child):
-            return False
-        # The rows may be newer than the states that were read before them.
-        return not nested.has_read_rows or await ports.store.tree(child.id) == tree
+        is_found = await _is_found_settled(session, row, definition, attributes)
     except _NOT_KNOWN:
         return False  # The operation on the nested stack reports it.
+    return is_found and await preview_agrees(session, row)
+
+
+async def _is_found_settled(
+    session: Session, row: Resource, definition: Definition, attributes: frozenset[str]
+) -> bool:
+    own, ports = await session.input(), session.ports
+    evaluation = await evaluation_at(ports, session.stack, own.id, own)
+    child = await _same_child(session, row, definition, attributes, own, evaluation)
+    if child is None:
+        return False
+    tree = await ports.store.tree(child.id)
+    nested = _NestedTree(ports, tree)
+    if not await nested.is_settled(child.id):
+        return False
+    if not await nested.is_shown(session, row, child):
+        return False
+    # The rows may be newer than the states that were read before them.
+    return not nested.has_read_rows or await ports.store.tree(child.id) == tree
 
 
 async def _same_child(

@@ -1,42 +1,35 @@
 """Checks settled nested stacks in full, with the option ``--verify``.
 
 The preview of the update decides about every resource in the tree, from an evaluation of the new
-input. It shares nothing with the findings about settled stacks.
+input. It shares nothing with the findings of :mod:`stoker.engine.execution.nested.settled`.
 """
 
 from __future__ import annotations
 
 from stoker.engine.execution.nested.preview_tree import PreviewedStack, foresee_one, rows_to_be
-from stoker.engine.execution.nested.settled import is_settled
-from stoker.engine.execution.session import Session, StackRows
-from stoker.engine.model.records import Operation, Resource
+from stoker.engine.execution.session import StackRows
+from stoker.engine.model.records import Resource
 from stoker.engine.planning.evaluations import evaluation_at
 from stoker.engine.planning.facts import RecordedFacts
 from stoker.kernel.diagnostics import DiagnosticError
 from stoker.kernel.errors import RequestError
-from stoker.template.definition import Definition
 
 
-async def verified_settled(
-    session: Session,
-    operation: Operation,
-    row: Resource,
-    definition: Definition,
-    attributes: frozenset[str],
-) -> bool:
-    """Return :func:`is_settled`, and False if a preview finds a change, which is reported."""
-    if not await is_settled(session, operation, row, definition, attributes):
-        return False
-    ports = session.ports
+async def preview_agrees(above: StackRows, row: Resource) -> bool:
+    """Return True if a preview of the update changes nothing in the nested stack of a row either.
+
+    A change is reported. Without ``--verify``, nothing is previewed.
+    """
+    ports = above.ports
     if ports.verification is None or row.nested_id is None:
         return True
     tree = await ports.store.tree(row.nested_id)
-    where = await _change_in(session, row)
+    where = await _change_in(above, row)
     if where is None:
         return True
     # Another engine may have changed the nested stack since the finding.
     if await ports.store.tree(row.nested_id) == tree:
-        ports.verification.report(session.stack.id, "settled nested stack", f"{row.name}: {where}")
+        ports.verification.report(above.stack.id, "settled nested stack", f"{row.name}: {where}")
     return False
 
 
