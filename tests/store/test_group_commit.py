@@ -25,7 +25,12 @@ from stoker.kernel.values import replace
 from stoker.schema.watching import WatchState
 from stoker.store.sql.postgresql import SPACE, Lock
 from stoker.store.store import SqlStore
-from stoker.store.write.group_commit import LOW_VOLUME, MAX_CHANGES_OF_PROJECT
+from stoker.store.write.group_commit import (
+    LOW_VOLUME,
+    MAX_CHANGES_OF_PROJECT,
+    MAX_WAITING,
+    ROOM,
+)
 
 
 @pytest.fixture
@@ -338,6 +343,30 @@ async def test_only_project_writes_all_in_one_transaction(stores: TwoProcesses) 
     await asyncio.gather(*(of_project(stores, "alone", change) for change in many))
     after, _ = stores.one.commits
     assert after == before + 1
+
+
+async def test_callers_wait_for_room_in_full_queue(stores: TwoProcesses) -> None:
+    busy, other = str(uuid4()), str(uuid4())
+    project.set(busy)
+    assert await stores.one.room() == MAX_WAITING
+    stack = stack_in(busy)
+    await stores.one.commit(create(stack))
+    change = PublicChange(stack.id, puts=(event_of(stack),))
+    full = asyncio.gather(*(stores.one.commit(change) for _ in range(MAX_WAITING)))
+    await asyncio.sleep(0)
+    waiting = [asyncio.ensure_future(stores.one.room()) for _ in range(2 * MAX_WAITING // ROOM)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    project.set(other)
+    assert await stores.one.room() == MAX_WAITING
+    assert await waiting[1] == ROOM
+    assert not full.done()
+    assert not waiting[-1].done()
+    # No caller enters a change, so all continue when nothing is left to write.
+    assert await asyncio.gather(*waiting[2:]) == [ROOM] * (len(waiting) - 2)
+    await full
+    project.set(busy)
+    assert await stores.one.room() == MAX_WAITING
 
 
 async def test_concurrent_processes_never_share_fencing_tokens(

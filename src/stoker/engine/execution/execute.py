@@ -143,17 +143,20 @@ class Execution:
 
         early = self._context.early = EarlyStarts(phase, self.waiting, finish)
         step, sorter = self._function_of(phase.step), phase.sorter()
+        ready = deque[str]()
         running = 0
         while True:
-            if self._may_start(phase):
-                for key in sorter.get_ready():
-                    task = asyncio.ensure_future(self._start(phase, step, by_key[key]))
-                    self._tasks.add(task)
-                    task.add_done_callback(partial(finish, key))
-                    running += 1
+            ready.extend(sorter.get_ready())
+            for key in await self._to_start(phase, ready):
+                task = asyncio.ensure_future(self._start(phase, step, by_key[key]))
+                self._tasks.add(task)
+                task.add_done_callback(partial(finish, key))
+                running += 1
             if not running:
                 return
-            if not finished:
+            if ready and self._may_start(phase):
+                await asyncio.sleep(0)  # the started steps enter their first changes
+            elif not finished:
                 has_finished.clear()
                 with self.waiting.resting:
                     await has_finished.wait()
@@ -191,6 +194,14 @@ class Execution:
             if await early.admit(node, needs_end) and not self._may_start(phase):
                 raise NotStartedError
             await act(node)
+
+    async def _to_start(self, phase: Phase, ready: deque[str]) -> list[str]:
+        """Remove and return the next keys: as many as the store has room for their changes."""
+        if not ready or not self._may_start(phase):
+            return []
+        room = await self._session.ports.store.room()
+        count = min(len(ready), room) if self._may_start(phase) else 0
+        return [ready.popleft() for _ in range(count)]
 
     def _may_start(self, phase: Phase) -> bool:
         if self.waiting.stopped or self.waiting.expired:

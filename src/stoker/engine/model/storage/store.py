@@ -282,6 +282,13 @@ class Store(StackReads, UserRecordReads, OverviewReads, Protocol):
         any error that a guard raises.
         """
 
+    async def room(self) -> int:
+        """Wait while many changes of the present project wait; return how many more there may be.
+
+        Drivers call this before they start steps. Each step that waits for its first change takes
+        several kilobytes, and a tree of stacks may have thousands that could start together.
+        """
+
     async def tidy(self, stack_id: str, events: int) -> None:
         """Delete inputs that are no longer used, and all but the newest ``events`` events.
 
