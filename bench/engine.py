@@ -7,7 +7,6 @@ operation, as JSON.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import resource
 import tempfile
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import uvloop
 
 from bench.database import add_option, empty_database
 from bench.report import print_json
@@ -233,4 +233,4 @@ if __name__ == "__main__":
     with loading():
         built_in()
     with empty_database(given.database) as url:
-        asyncio.run(main(given.kind, given.count, url))
+        uvloop.run(main(given.kind, given.count, url))

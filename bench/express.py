@@ -8,10 +8,11 @@ operation, as JSON.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import uvloop
 
 from bench.engine import CALLER, Bench
 from bench.report import print_json
@@ -108,4 +109,4 @@ if __name__ == "__main__":
     given = parser.parse_args()
     with loading():
         built_in()
-    asyncio.run(main(given.layers))
+    uvloop.run(main(given.layers))

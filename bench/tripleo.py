@@ -22,6 +22,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import uvloop
+
 from bench.engine import CALLER, Bench
 from bench.overcloud import overcloud
 from bench.report import print_json
@@ -145,4 +147,4 @@ if __name__ == "__main__":
     with freeing.loading():
         built_in()
     wanted = overcloud() if given.request is None else json.loads(given.request.read_text())
-    asyncio.run(main(wanted, given.updates, given.linger))
+    uvloop.run(main(wanted, given.updates, given.linger))

@@ -11,7 +11,7 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken
 
-from stoker.store.sql.encryption import MOST_KEPT, ColumnCipher
+from stoker.store.sql.encryption import LONGEST_KEPT, MOST_KEPT, ColumnCipher
 
 
 def test_decrypted_values_are_independent_copies() -> None:
@@ -28,22 +28,22 @@ def test_equal_values_have_different_ciphertexts() -> None:
 
 def test_texts_are_decrypted_however_many_there_are() -> None:
     cipher = ColumnCipher(Fernet.generate_key())
-    large = "x" * (MOST_KEPT // 4)
-    texts = [cipher.encrypt([number, large]) for number in range(4)]
+    numbers = [*range(3 * MOST_KEPT // LONGEST_KEPT // 2)]
+    texts = [cipher.encrypt([number, "x" * (LONGEST_KEPT - 20)]) for number in numbers]
     for _ in range(2):
-        assert [cipher.decrypt(text)[0] for text in texts] == [0, 1, 2, 3]
+        assert [cipher.decrypt(text)[0] for text in texts] == numbers
 
 
-def test_decryption_cache_is_bounded() -> None:
+@pytest.mark.parametrize(("size", "most"), [(LONGEST_KEPT - 20, 1.5), (LONGEST_KEPT, 0.1)])
+def test_decryption_cache_is_bounded(size: int, most: float) -> None:
     cipher = ColumnCipher(Fernet.generate_key())
-    large = "x" * (MOST_KEPT // 8)
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
-    for number in range(16):
-        cipher.decrypt(cipher.encrypt([number, large]))
+    for number in range(2 * MOST_KEPT // LONGEST_KEPT):
+        cipher.decrypt(cipher.encrypt([number, "x" * size]))
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert after - before < 2 * MOST_KEPT
+    assert after - before < most * MOST_KEPT
 
 
 @pytest.mark.parametrize("value", ["é\n" * 200_000, {"a": [[]] * 100_000, "b": float("inf")}])

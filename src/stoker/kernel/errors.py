@@ -45,10 +45,8 @@ reported as a fault of the service. The exceptions that cross modules::
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-from collections.abc import Iterator
 
 from msgspec import Struct
 
@@ -251,14 +249,17 @@ class MachineError(Exception):
         self.in_flight = lack == _MEMORY
 
 
-@contextlib.contextmanager
-def machine_errors() -> Iterator[None]:
+class machine_errors:  # noqa: N801 - used as a function, as contextlib.suppress is
     """Raise a shortage of the machine as :class:`MachineError`, whatever error reports it."""
-    try:
-        yield
-    except Exception as error:
-        require_machine(error)
-        raise
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, where: object) -> None:
+        if isinstance(error, Exception):
+            require_machine(error)
 
 
 def require_machine(error: BaseException) -> None:

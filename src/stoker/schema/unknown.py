@@ -28,7 +28,8 @@ class Unknown(Struct, frozen=True, gc=False):
 
 def unknown_in(value: Any) -> Unknown | None:
     """All that is unknown inside a value, merged into one, or None if all of it is known."""
-    if type(value) in _PLAIN:  # Most values are plain, and walking them takes three times as long.
+    # Most values are plain or empty, and walking them takes three times as long.
+    if type(value) in _PLAIN or not value:
         return None
     found: Unknown | None = None
     pending = [value]

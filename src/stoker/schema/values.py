@@ -108,10 +108,14 @@ class _Checker:
                 values[name] = self._checked(value, declared, (*path, name))
             elif name in set_by_alias:
                 continue
-            elif declared.default is None and not declared.required:
-                values[name] = None
+            elif declared.default is None:
+                required = declared.required
+                values[name] = self._absent(raw, name, declared, path) if required else None
+            # A text may represent a number; entries of lists and maps have declarations.
+            elif type(declared.default) in _PLAIN or declared.type is Type.STRING:
+                values[name] = declared.default
             else:
-                values[name] = self._absent(raw, name, declared, path)
+                values[name] = _Checker(()).check_value(declared.default, declared, ())
         for name, to in renamed.items():
             self._move_alias(values, raw, name, to, (*path, name))
         return values
@@ -128,13 +132,7 @@ class _Checker:
         return self.check_value(value, declared, path)
 
     def _absent(self, raw: Mapping[str, Any], name: str, declared: Property, path: Path) -> Any:
-        """Return the value of an absent property with a default, or of a required one."""
-        default = declared.default
-        if default is not None:
-            # A text may represent a number; entries of lists and maps have declarations.
-            if type(default) in _PLAIN or declared.type is Type.STRING:
-                return default
-            return _Checker(()).check_value(default, declared, ())
+        """Return the value of a required property that is absent or null."""
         if name in raw:
             return self.check_value(_EMPTY[declared.type], declared, (*path, name))
         self._error(MISSING, f"Property {name} not assigned: it is required", path, None)

@@ -296,6 +296,15 @@ class Session(StackRows):
             [masked_reason(operation, masking) for operation in operations],
         )
 
+    def _intended(self, resources: Sequence[Resource], dropped: Sequence[str]) -> list[Event]:
+        """Remove and return the intended starts of the actions on rows."""
+        if not self._intents:
+            return []
+        started = [self._intents.pop(row.id, None) for row in resources]
+        if dropped:
+            started += [self._intents.pop(row_id, None) for row_id in dropped]
+        return [event for event in started if event is not None]
+
     def _completed(self, events: Sequence[Event]) -> Sequence[Event]:
         if self.client_token is not None:
             events = [replace(event, client_token=self.client_token) for event in events]
@@ -365,13 +374,9 @@ class Session(StackRows):
         other failure. After that the stored state is unknown, and the turn of the driver ends.
         """
         for row in resources:
-            if stack is None and "user_id" in row.data:
+            if row.data and stack is None and "user_id" in row.data:
                 stack = self._with_user_project(row)
-        if self._intents:
-            intents = [self._intents.pop(row.id, None) for row in resources]
-            intents += [self._intents.pop(row_id, None) for row_id in dropped]
-            events = [*filter(None, intents), *events]
-        events = self._completed(events)
+        events = self._completed([*self._intended(resources, dropped), *events])
         if self.masking:
             stack, resources, events, operations = self._masked(
                 stack, resources, events, operations
@@ -381,11 +386,11 @@ class Session(StackRows):
         if self._exports is not None:
             puts.append(Exports(self.stack.id, self._exports))
         self._announced.clear()
-        drops = [
-            *(Key(Resource, row_id) for row_id in dropped),
-            *(Key(StoredSignal, signal_id) for signal_id in dropped_signals),
-        ]
-        await self.record(puts, drops, acquires=[new.id for new in created])
+        drops: list[Key[AnyRecord]] = []
+        if dropped or dropped_signals:
+            drops += [Key(Resource, row_id) for row_id in dropped]
+            drops += [Key(StoredSignal, signal_id) for signal_id in dropped_signals]
+        await self.record(puts, drops, acquires=[new.id for new in created] if created else ())
         self._exports = None
         if stack is not None:
             self.stack = stack

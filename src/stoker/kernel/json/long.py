@@ -207,13 +207,13 @@ class _Reader:
 
 def is_short(value: Any, most: int = PIECE) -> bool:
     """Return whether a value can be written within a few milliseconds, in about that time."""
-    if _is_plain(value):
+    if is_plain(value):
         return True
     values, _, octets = weigh(value, most, most * _TEXT, keys=True)
     return values + octets // _TEXT <= most
 
 
-def _is_plain(value: Any, most: int = _PLAIN) -> bool:
+def is_plain(value: Any, most: int = _PLAIN) -> bool:
     """Return whether a value is small: a map or tuple of few short texts, numbers and such maps.
 
     Most values that are written have this form.
@@ -227,7 +227,7 @@ def _is_plain(value: Any, most: int = _PLAIN) -> bool:
             if len(item) >= _SHORT:
                 return False
         elif kind is list:
-            if most == _FEW or len(item) > _FEW or not all(_is_plain(each, _FEW) for each in item):
+            if most == _FEW or len(item) > _FEW or not all(is_plain(each, _FEW) for each in item):
                 return False
         elif kind not in _SCALARS:
             return False
@@ -278,7 +278,7 @@ def _joined(
     between = brackets[0]
     while some := list(islice(members, _TOGETHER)):
         time_limit.check()
-        if all(map(_is_plain, some)) or _are_short(some, most):
+        if all(map(is_plain, some)) or _are_short(some, most):
             yield between + write(together(some))[1:-1]
             between = ","
             continue

@@ -22,7 +22,8 @@ _LONGEST = 8 * long.WINDOW
 
 def dumps(value: Any) -> str:
     """Return compact JSON. Dates of YAML become text, and NaN is written as by Python's module."""
-    text = _fast(value) if long.is_short(value, _MOST_VALUES) else None
+    is_short = long.is_plain(value) or long.is_short(value, _MOST_VALUES)
+    text = _fast(value) if is_short else None
     return "".join(long.pieces(value, encode)) if text is None else text
 
 

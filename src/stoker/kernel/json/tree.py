@@ -72,10 +72,10 @@ def weigh(
     while pending:
         for item in pending.pop():
             kind = type(item)
+            if kind in _LEAVES:
+                continue
             if kind is str or isinstance(item, str):
                 weight += len(item) if item.isascii() else 4 * len(item)
-                continue
-            if kind in _LEAVES:
                 continue
             if kind is dict or isinstance(item, dict):
                 counted += len(item)
@@ -116,17 +116,20 @@ def estimated_bytes(tree: Any) -> int:
     contains directly are not written: a text of 8 MB would take 17 ms, and its memory again.
     """
     if isinstance(tree, dict):
-        texts = {
-            key: item for key, item in tree.items() if type(item) is str and len(item) > _LONG_TEXT
-        }
-        if texts:
-            rest = {**tree, **dict.fromkeys(texts, "")}
-            return estimated_bytes(rest) + sum(map(_utf8_bytes, texts.values()))
-    written = marshalled(tree)
-    if written is not None:
-        return len(written)
-    counted, _, octets = weigh(tree, keys=True)
-    return octets + _BYTES_OF_VALUE * counted
+        for item in tree.values():
+            if type(item) is str and len(item) > _LONG_TEXT:
+                return _estimated_with_long_texts(tree)
+    try:
+        return len(marshal.dumps(tree, 2))
+    except ValueError:
+        counted, _, octets = weigh(tree, keys=True)
+        return octets + _BYTES_OF_VALUE * counted
+
+
+def _estimated_with_long_texts(tree: dict[Any, Any]) -> int:
+    is_long = {key: type(item) is str and len(item) > _LONG_TEXT for key, item in tree.items()}
+    rest = {key: "" if is_long[key] else item for key, item in tree.items()}
+    return estimated_bytes(rest) + sum(_utf8_bytes(tree[key]) for key in tree if is_long[key])
 
 
 def _utf8_bytes(text: str) -> int:

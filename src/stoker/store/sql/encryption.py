@@ -56,6 +56,7 @@ class Cipher(Protocol):
 
 
 MOST_KEPT = 16 * 1024 * 1024  # characters of cached decrypted texts, with their tags
+LONGEST_KEPT = 4096  # characters; to read the JSON of longer ones takes longer than to decrypt them
 
 
 class _Key:
@@ -107,9 +108,9 @@ class ColumnCipher:
     """Encrypts with AES-256-GCM and the newest key. Empty values are stored in clear text.
 
     Texts of other keys are decrypted with those, also texts that earlier releases encrypted with
-    Fernet; all keys have its format. The latest texts are cached: a lookup takes a hundredth of the
-    time of a decryption, and every plan reads all rows of its stack. The key of the cache is the
-    tag, so that a manipulated text gives the original value, never one of the attacker.
+    Fernet; all keys have its format. The latest short texts are cached: a lookup takes a hundredth
+    of the time of a decryption, and every plan reads all rows of its stack. The key of the cache
+    is the tag, so that a manipulated text gives the original value, never one of the attacker.
 
     If a text names an unknown key, another process has started to use it: ``kept`` then returns the
     present keys.
@@ -210,7 +211,9 @@ class ColumnCipher:
         return self._by_id.get(key_id)
 
     def _keep(self, text: str, plain: str) -> None:
-        """Cache a text. Those cached first are dropped first."""
+        """Cache a text that is not long. Those cached first are dropped first."""
+        if len(plain) > LONGEST_KEPT:
+            return
         tag = text[-_TAG:]
         with self._lock:
             if tag in self._decrypted:

@@ -209,7 +209,9 @@ def _decrypt(cipher: Cipher, text: str | None) -> Any:
 
 
 def _dump(_: Cipher, value: Any) -> str:
-    return dumps(value if not isinstance(value, Mapping) else dict(value))
+    kind = type(value)
+    is_other_map = kind is not tuple and kind is not dict and isinstance(value, Mapping)
+    return dumps(dict(value) if is_other_map else value)
 
 
 def _load(_: Cipher, text: str | None) -> Any:

@@ -307,33 +307,37 @@ class Evaluator(Struct, frozen=True, weakref=True):
             analysis.unknown_properties = self._unknown_properties(body, known)
         if not analysis.unknown_properties:
             return None
-        names, declared = analysis.unknown_properties, known.type.properties
+        raw, declared = {}, {}
         try:
-            raw = {name: scope.resolve(body.properties[name]) for name in names}
-            checked = check_properties(raw, {name: declared[name] for name in names})
+            for name in analysis.unknown_properties:
+                raw[name] = scope.resolve(body.properties[name])
+                declared[name] = known.type.properties[name]
+            checked = check_properties(raw, declared)
             for value in checked.values.values():
                 scope.budget.count(value)
         except FunctionError:
             return None
-        if checked.errors or None in raw.values():
+        if (checked.findings and checked.errors) or None in raw.values():
             return None
         return replace(known, properties={**known.properties, **checked.values})
 
     def _unknown_properties(self, body: ResourceBody, known: Definition) -> Sequence[str]:
         """Return the properties that are unknown in advance; none if another part is unknown."""
         written = body.properties
-        others: list[Any] = [known.metadata, known.update_policy, known.creation_policy]
-        others += [known.external_id, known.import_id]
-        if any(map(unknown_in, filter(None, others))):
-            return ()
+        policies = known.update_policy, known.creation_policy
+        for part in (known.metadata, *policies, known.external_id, known.import_id):
+            if part and unknown_in(part):
+                return ()
         if not isinstance(written, dict) or self.scope.is_call(written):
             return ()
-        declared = known.type.properties
-        if any(declared[name].renamed_to is not None for name in written):
-            return ()
-        # OS::Heat::None accepts every property and stores none.
-        stored = (name for name in written if name in known.properties)
-        return [name for name in stored if unknown_in(known.properties[name])]
+        declared, found = known.type.properties, []
+        for name in written:
+            if declared[name].renamed_to is not None:
+                return ()
+            # OS::Heat::None accepts every property and stores none.
+            if name in known.properties and unknown_in(known.properties[name]):
+                found.append(name)
+        return found
 
     def _again(
         self, body: ResourceBody, scope: Scope, analysis: StaticAnalysis, *, light: bool

@@ -94,30 +94,30 @@ class Hooks:
 
     async def stop_before(self, caller: TypeCaller, action: Action) -> None:
         """Wait at the hook before an action until it is cleared. Raises :class:`StoppedError`."""
-        events = await self.reach(caller, f"pre-{action.lower()}")
+        events = await self.reach(caller, "pre", action)
         if events:
             await caller.record(*events)
         if caller.row.hook:
             await self.wait_until_cleared(caller)
 
-    async def reach(self, caller: TypeCaller, hook: str) -> list[Event]:
-        """Move the row to a hook, and return the event that must be committed with it.
+    async def reach(self, caller: TypeCaller, side: str, action: Action) -> Sequence[Event]:
+        """Move the row to the hook at a ``side`` of an action: ``pre`` or ``post``.
 
-        Without such a hook in the environment, or if this operation has reached it before, the row
-        is unchanged and there is no event.
+        Return the event that must be committed with it. Without such a hook in the environment, or
+        if this operation has reached it before, the row is unchanged and there is no event.
         """
         row = caller.row
         # An action on an external object changes nothing that a user could want to stop.
         if row.external:
-            return []
+            return ()
         marks = self._marks if self._marks is not None else await self._load()
-        if hook not in marks.of(row.name):
-            return []
+        if not marks or (hook := f"{side}-{action.lower()}") not in marks.of(row.name):
+            return ()
         state = row.hook
         if state.get(_OPERATION) != self._operation.id:
             state = {_OPERATION: self._operation.id, _AT: None, _PASSED: []}
         if hook == state[_AT] or hook in state[_PASSED]:
-            return []
+            return ()
         caller.row = replace(row, hook={**state, _AT: hook})
         return [self._session.transitions.event_of(replace(row, reason=pause_reason(hook)))]
 

@@ -128,7 +128,7 @@ class ResourceRun(TypeCaller):
             **columns,
         )
         hooks = self.context.hooks
-        events = await hooks.reach(self, f"post-{action.lower()}")
+        events = await hooks.reach(self, "post", action)
         await self.session.commit(resources=[self.row], events=[event, *events])
         if self.row.hook:
             await hooks.wait_until_cleared(self)

@@ -148,7 +148,7 @@ class RemoveStep:
         elif self._operation.releases(run.row) and self._has_object(run.row):
             reason = f"released {run.row.physical_id}; its object stays"
         event = run.transition(Action.DELETE, Status.COMPLETE, reason)
-        paused = await self._context.hooks.reach(run, "post-delete")
+        paused = await self._context.hooks.reach(run, "post", Action.DELETE)
         if not paused:
             await self._session.commit(dropped=[run.row.id], events=[event])
             return

@@ -13,7 +13,15 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from stoker.engine.model.records import Operation, OperationStatus, Stack, Status, StoredSignal
+from stoker.engine.model.records import (
+    Event,
+    Operation,
+    OperationStatus,
+    Resource,
+    Stack,
+    Status,
+    StoredSignal,
+)
 from stoker.engine.model.storage.changes import Change, PublicChange, records_of
 from stoker.schema.software import Deployment, SoftwareConfig
 
@@ -25,6 +33,7 @@ class TurnNotification(Struct, frozen=True):
     ended: tuple[tuple[str, str], ...]  # ids of a parent and of its nested stack that has ended
 
 
+_NOTHING = TurnNotification((), ())
 _FOR_DRIVERS = (StoredSignal, Deployment, SoftwareConfig)
 
 
@@ -34,20 +43,23 @@ def notification_of(change: Change) -> TurnNotification:
     ended = []
     concerns_driver = False
     for record in change.puts:
-        if isinstance(record, Operation):
-            if record.status is OperationStatus.WAITING:
-                due[record.stack_id] = None
-        elif isinstance(record, Stack):
-            if record.parent_id is not None and record.status is not Status.IN_PROGRESS:
-                ended.append((record.parent_id, record.id))
-        elif isinstance(record, _FOR_DRIVERS):
-            concerns_driver = True
+        match record:
+            case Resource() | Event():  # most records
+                pass
+            case Operation():
+                if record.status is OperationStatus.WAITING:
+                    due[record.stack_id] = None
+            case Stack():
+                if record.parent_id is not None and record.status is not Status.IN_PROGRESS:
+                    ended.append((record.parent_id, record.id))
+            case StoredSignal() | Deployment() | SoftwareConfig():
+                concerns_driver = True
     for key in change.drops:
         concerns_driver = concerns_driver or key.kind in _FOR_DRIVERS
     # The driver itself knows its own changes.
     if concerns_driver and isinstance(change, PublicChange) and change.stack_id:
         due[change.stack_id] = None
-    return TurnNotification(tuple(due), tuple(ended))
+    return TurnNotification(tuple(due), tuple(ended)) if due or ended else _NOTHING
 
 
 def ends_of(change: Change) -> dict[str, tuple[OperationStatus, str]]:
