@@ -363,7 +363,8 @@ async def test_callers_wait_for_room_in_full_queue(stores: TwoProcesses) -> None
     assert not full.done()
     assert not waiting[-1].done()
     # No caller enters a change, so all continue when nothing is left to write.
-    assert await asyncio.gather(*waiting[2:]) == [ROOM] * (len(waiting) - 2)
+    async with asyncio.timeout(30):
+        assert await asyncio.gather(*waiting[2:]) == [ROOM] * (len(waiting) - 2)
     await full
     project.set(busy)
     assert await stores.one.room() == MAX_WAITING
