@@ -297,6 +297,32 @@ def test_only_changed_resources_are_analysed_again() -> None:
     assert looked_at_again(analyses("1", "x", "2", first), first) == {"c"}
 
 
+def using(attribute: str, *others: str, shown: str = "mtu") -> str:
+    """A template whose resource "b", and others, use attributes of "a", as an output does."""
+    names = {"b": attribute, **{f"r{each}": each for each in others}}
+    lines = [
+        f"  {name}: {{type: OS::Heat::Value, properties: {{value: {{get_attr: [a, {used}]}}}}}}"
+        for name, used in names.items()
+    ]
+    head = "heat_template_version: 2021-04-16\nresources:\n  a: {type: OS::Neutron::Net}"
+    return "\n".join([head, *lines, f"outputs: {{o: {{value: {{get_attr: [a, {shown}]}}}}}}"])
+
+
+def test_used_attributes_are_those_of_the_present_template() -> None:
+    earlier = None
+    for text, used in (
+        (using("status"), {"status", "mtu"}),
+        (using("status", "status"), {"status", "mtu"}),
+        (using("name", "status"), {"name", "status", "mtu"}),
+        (using("name"), {"name", "mtu"}),
+        (using("status"), {"status", "mtu"}),
+        (using("status", shown="name"), {"status", "name"}),
+        (using("status", shown="name") + "\ndescription: changed", {"status", "name"}),
+    ):
+        earlier = Evaluation(parse(text), with_helpers(), TYPES, earlier)
+        assert earlier.attributes_used == {"a": used}
+
+
 NEEDED_TWICE = """
 heat_template_version: 2021-04-16
 resources:

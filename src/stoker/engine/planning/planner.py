@@ -92,7 +92,12 @@ class Planner(Struct, frozen=True):
     def plan_by(self, decisions: Mapping[str, Decision], desired: Definitions) -> Plan:
         """Return the plan for decisions."""
         current = self._current
-        removable = [row for row in self.rows if _may_be_removed(row, decisions)]
+        removable = [
+            row
+            for row in self.rows
+            if (decisions.get(row.name) is not KEEP or row.replaced_by is not None)
+            and _may_be_removed(row, decisions)
+        ]
         phases = (
             Phase(
                 Step.APPLY,
@@ -245,7 +250,11 @@ def _to_apply(decisions: Mapping[str, Decision], desired: Definitions) -> dict[s
     Those are the changes, unchanged resources whose dependencies may be replaced, and resources
     with a hook before updates, even if they are unchanged.
     """
-    moving = {name for name, decision in decisions.items() if _may_replace_object(decision)}
+    moving = {
+        name
+        for name, decision in decisions.items()
+        if decision is not KEEP and _may_replace_object(decision)
+    }
     has_hooks, found = desired.has_hooks, {}
     for name in desired.names:
         decision = decisions[name]

@@ -24,6 +24,8 @@ _PLAIN = 50
 _SHORT = 1000
 _FEW = 4
 _TOGETHER = 100  # members of a list or map written without a pause if they are short
+_MANY = 500  # parts of a member that is written on its own
+_CONTAINERS = (dict, list)
 _MARGIN = 16  # last characters of a window, which may be half a number or half a word
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 # The safe points for a cut: no escape of several characters is left open.
@@ -278,7 +280,10 @@ def _joined(
     between = brackets[0]
     while some := list(islice(members, _TOGETHER)):
         time_limit.check()
-        if all(map(is_plain, some)) or _are_short(some, most):
+        values = [value for _, value in some] if brackets == "{}" else some
+        # To find the length of a member with many parts would take as long as to write it.
+        is_long = any(isinstance(each, _CONTAINERS) and len(each) > _MANY for each in values)
+        if not is_long and (all(map(is_plain, some)) or _are_short(some, most)):
             yield between + write(together(some))[1:-1]
             between = ","
             continue

@@ -12,7 +12,7 @@ Tested by tests/language, tests/bad_input and tests/operations/test_evaluation_c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from stoker.kernel.diagnostics import (
@@ -141,6 +141,9 @@ class Evaluation:
         self.work = Work(inputs.budget)  # without nested stacks
         self._former_dependencies: Dependencies | None = None
         self._former_children: Mapping[str, Evaluation] = {}
+        # The attributes that outputs used, and all used ones, of a former evaluation whose
+        # resources use the same.
+        self._former_attributes: tuple[Attributes, Mapping[str, frozenset[str]]] | None = None
         self._references = RecordedReferences()
         self._without_type: dict[str, Sequence[Diagnostic]] = {}  # why resources have no type
         self.outputs_may_change = False  # whether those found so far have read the time, or chance
@@ -237,10 +240,13 @@ class Evaluation:
             if self._counts_reuse:
                 for analysis in known.values():
                     self.inputs.budget.charge(analysis.cost)
-            return {
+            found = {
                 body.name: known.get(body.name) or evaluator.analyse(body)
                 for body in self.resolved.resources
             }
+        if earlier is not None and _use_same(found, earlier.analyses, found.keys() - known):
+            self._former_attributes = _attributes_of(earlier)
+        return found
 
     @lazy
     def dependencies(self) -> Dependencies:
@@ -287,9 +293,13 @@ class Evaluation:
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """For each resource the attributes that other resources and outputs refer to."""
         used: Attributes = {}
-        for analysis in self.analyses.values():
-            _merge(used, analysis.attributes)
+        analyses = self.analyses  # which also sets the former attributes
         _ = self.output_diagnostics  # which records what outputs refer to
+        former, self._former_attributes = self._former_attributes, None
+        if former is not None and former[0] == self._references.attributes:
+            return former[1]
+        for analysis in analyses.values():
+            _merge(used, analysis.attributes)
         _merge(used, self._references.attributes)
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
@@ -423,6 +433,27 @@ def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
         except DiagnosticError as error:
             found += (found_in_separate(each, path) for each in error.diagnostics)
     return found
+
+
+def _use_same(
+    now: Mapping[str, StaticAnalysis],
+    before: Mapping[str, StaticAnalysis],
+    changed: Collection[str],
+) -> bool:
+    """Return whether resources use the same attributes of others; only ``changed`` ones may not."""
+    return len(now) == len(before) and all(
+        name in before and now[name].attributes == before[name].attributes for name in changed
+    )
+
+
+def _attributes_of(
+    evaluation: Evaluation,
+) -> tuple[Attributes, Mapping[str, frozenset[str]]] | None:
+    """Return the attributes that outputs use, and all used ones, if they are known."""
+    known = vars(evaluation)
+    if "attributes_used" not in known:
+        return None
+    return known["_references"].attributes, known["attributes_used"]
 
 
 def _merge(used: Attributes, more: Attributes) -> None:
