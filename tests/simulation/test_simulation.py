@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from stoker.store.write import group_commit
 from tests.simulation.play import play
 from tests.simulation.sabotage import RULES
 from tests.simulation.world import DifferenceError
@@ -27,6 +28,13 @@ def _quiet() -> Iterator[None]:
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_property_holds_whatever_dies(seed: int) -> None:
     assert play(seed) == [], f"again: python -m tests.simulation --seed {seed}"
+
+
+@pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
+def test_every_property_holds_if_steps_wait(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit in ("MAX_WAITING", "ROOM"):  # scenarios are small
+        monkeypatch.setattr(group_commit, limit, 1)
+    assert play(seed) == []
 
 
 @pytest.mark.parametrize("rule", sorted(RULES))
