@@ -201,3 +201,12 @@ def test_other_threads_run_while_long_json_is_processed(what: str) -> None:
 def test_long_values_are_recognized(value: Any) -> None:
     assert not long.is_short(value)
     assert long.is_short({"a": [1, "b", None], "c": {"d": 1.5}})
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_short_neighbours_of_long_members_share_pieces(keyed: bool) -> None:
+    many = [[1] * 600 if number % 100 == 50 else {"a": "b"} for number in range(20_000)]
+    value = {str(number): each for number, each in enumerate(many)} if keyed else many
+    found = list(long.pieces(value, lambda part: json.dumps(part, separators=(",", ":"))))
+    assert "".join(found) == json.dumps(value, separators=(",", ":"))
+    assert len(found) < 2_000

@@ -323,6 +323,24 @@ def test_used_attributes_are_those_of_the_present_template() -> None:
         assert earlier.attributes_used == {"a": used}
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["  x: {type: OS::Heat::Value, properties: {value: {get_attr: [a, mtu]}}}",
+         "  y: {type: OS::Heat::Value, properties: {value: {get_attr: [b, mtu]}}}"],
+        ["outputs:", "  x: {value: {get_attr: [a, mtu]}}", "  y: {value: {get_attr: [b, mtu]}}"],
+    ],
+)  # fmt: skip
+def test_used_attributes_have_order_of_the_template(lines: list[str]) -> None:
+    head = ["heat_template_version: 2021-04-16", "resources:"]
+    head += [f"  {name}: {{type: OS::Neutron::Net}}" for name in "ab"]
+    one, other = ([*head, *lines[:-2], *some] for some in (lines[-2:], lines[:-3:-1]))
+    before = Evaluation(parse("\n".join(one)), with_helpers(), TYPES)
+    assert [*before.attributes_used] == ["a", "b"]
+    after = Evaluation(parse("\n".join(other)), with_helpers(), TYPES, before)
+    assert [*after.attributes_used] == ["b", "a"]
+
+
 NEEDED_TWICE = """
 heat_template_version: 2021-04-16
 resources:

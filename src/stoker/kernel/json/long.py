@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any
 
 from stoker.kernel import time_limit
@@ -277,21 +277,26 @@ def _joined(
     most: int,
 ) -> Iterator[str]:
     """Yield the members: short ones are joined into one text, long ones are separate."""
+
+    def has_many_parts(member: Any) -> bool:
+        value = member[1] if brackets == "{}" else member
+        return isinstance(value, _CONTAINERS) and len(value) > _MANY
+
     between = brackets[0]
     while some := list(islice(members, _TOGETHER)):
         time_limit.check()
-        values = [value for _, value in some] if brackets == "{}" else some
-        # To find the length of a member with many parts would take as long as to write it.
-        is_long = any(isinstance(each, _CONTAINERS) and len(each) > _MANY for each in values)
-        if not is_long and (all(map(is_plain, some)) or _are_short(some, most)):
-            yield between + write(together(some))[1:-1]
-            between = ","
-            continue
-        for member in some:
-            yield between
-            between = ","
-            if brackets == "{}":
-                yield write({member[0]: None})[1:-1].removesuffix("null")
-                member = member[1]
-            yield from pieces(member, write, most)
+        for has_many, group in groupby(some, has_many_parts):
+            run = list(group)
+            # To find the length of a member with many parts would take as long as to write it.
+            if not has_many and (all(map(is_plain, run)) or _are_short(run, most)):
+                yield between + write(together(run))[1:-1]
+                between = ","
+                continue
+            for member in run:
+                yield between
+                between = ","
+                if brackets == "{}":
+                    yield write({member[0]: None})[1:-1].removesuffix("null")
+                    member = member[1]
+                yield from pieces(member, write, most)
     yield brackets[1] if between == "," else brackets

@@ -141,9 +141,10 @@ class Evaluation:
         self.work = Work(inputs.budget)  # without nested stacks
         self._former_dependencies: Dependencies | None = None
         self._former_children: Mapping[str, Evaluation] = {}
-        # The attributes that outputs used, and all used ones, of a former evaluation whose
-        # resources use the same.
-        self._former_attributes: tuple[Attributes, Mapping[str, frozenset[str]]] | None = None
+        # The attributes that outputs use, once they are known.
+        self.used_by_outputs: Sequence[tuple[str, frozenset[str]]] = ()
+        # Those and all used ones of a former evaluation whose resources use the same.
+        self._former_attributes: tuple[Any, Mapping[str, frozenset[str]]] | None = None
         self._references = RecordedReferences()
         self._without_type: dict[str, Sequence[Diagnostic]] = {}  # why resources have no type
         self.outputs_may_change = False  # whether those found so far have read the time, or chance
@@ -244,8 +245,8 @@ class Evaluation:
                 body.name: known.get(body.name) or evaluator.analyse(body)
                 for body in self.resolved.resources
             }
-        if earlier is not None and _use_same(found, earlier.analyses, found.keys() - known):
-            self._former_attributes = _attributes_of(earlier)
+        if earlier is not None and _use_same(found, earlier, found.keys() - known):
+            self._former_attributes = earlier.used_by_outputs, earlier.attributes_used
         return found
 
     @lazy
@@ -292,15 +293,17 @@ class Evaluation:
     @lazy
     def attributes_used(self) -> Mapping[str, frozenset[str]]:
         """For each resource the attributes that other resources and outputs refer to."""
-        used: Attributes = {}
         analyses = self.analyses  # which also sets the former attributes
         _ = self.output_diagnostics  # which records what outputs refer to
+        by_outputs = self._references.attributes
+        self.used_by_outputs = [(name, frozenset(used)) for name, used in by_outputs.items()]
         former, self._former_attributes = self._former_attributes, None
-        if former is not None and former[0] == self._references.attributes:
+        if former is not None and former[0] == self.used_by_outputs:
             return former[1]
+        used: Attributes = {}
         for analysis in analyses.values():
             _merge(used, analysis.attributes)
-        _merge(used, self._references.attributes)
+        _merge(used, by_outputs)
         return {name: frozenset(attributes) for name, attributes in used.items()}
 
     def validate(self) -> Diagnostics:
@@ -436,24 +439,21 @@ def _separate_diagnostics(evaluation: Evaluation) -> list[Diagnostic]:
 
 
 def _use_same(
-    now: Mapping[str, StaticAnalysis],
-    before: Mapping[str, StaticAnalysis],
-    changed: Collection[str],
+    now: Mapping[str, StaticAnalysis], earlier: Evaluation, changed: Collection[str]
 ) -> bool:
-    """Return whether resources use the same attributes of others; only ``changed`` ones may not."""
-    return len(now) == len(before) and all(
-        name in before and now[name].attributes == before[name].attributes for name in changed
+    """Return whether the resources of an earlier evaluation are known to use the same attributes.
+
+    Only those of ``changed`` resources may differ. The order is the same, too.
+    """
+    before = earlier.analyses
+    return (
+        "attributes_used" in vars(earlier)
+        and [*now] == [*before]
+        and all(
+            [*now[name].attributes.items()] == [*before[name].attributes.items()]
+            for name in changed
+        )
     )
-
-
-def _attributes_of(
-    evaluation: Evaluation,
-) -> tuple[Attributes, Mapping[str, frozenset[str]]] | None:
-    """Return the attributes that outputs use, and all used ones, if they are known."""
-    known = vars(evaluation)
-    if "attributes_used" not in known:
-        return None
-    return known["_references"].attributes, known["attributes_used"]
 
 
 def _merge(used: Attributes, more: Attributes) -> None:
