@@ -142,6 +142,28 @@ def test_stacks_of_one_template_keep_their_values() -> None:
     in_lab(story)
 
 
+@pytest.mark.parametrize("sent", [1, True, 2])
+def test_update_reuses_evaluation_of_its_preview(sent: int) -> None:
+    def with_value(value: object) -> dict[str, Any]:
+        return template({"a": thing(), "b": {**thing(), "metadata": {"value": value}}})
+
+    async def story(lab: Lab) -> None:
+        address = await lab.create(with_value("x"))
+        request = StackRequest(template=with_value(1))
+        await lab.engine.service.previews.update(CALLER, address, request)
+        previewed = lab.engine.ports.evaluations.previewed(address.id, with_value(1))
+        assert previewed is not None
+        await lab.update(with_value(sent))
+        assert (await lab.rows())["b"].metadata["value"] is sent
+        updated = lab.engine.ports.evaluations.get((await lab.stack()).input_id)
+        assert updated is not None
+        is_same = type(sent) is int and sent == 1
+        assert (updated.analyses["b"] is previewed.analyses["b"]) is is_same
+        assert updated.analyses["a"] is previewed.analyses["a"]
+
+    in_lab(story)
+
+
 NESTED = """
 heat_template_version: 2018-08-31
 parameters: {p: {type: string, default: x}}

@@ -95,6 +95,14 @@ class EvaluationCache:
         self._add(key, evaluation)
         self._shrink()
 
+    def previewed(self, stack_id: str, template: Any) -> Evaluation | None:
+        """Return the evaluation of the last preview of a stack, if its document seems the same.
+
+        Values that Python takes for equal, as 1 and True, may differ. Safe to call from threads.
+        """
+        found, _ = self._entries.get(_PREVIEW_OF + stack_id, (None, 0))
+        return None if found is None or found.template.source.data != template else found
+
     def _shrink(self) -> None:
         # An evaluation larger than the whole cache is its only entry.
         while self._bytes > self._max_bytes and len(self._entries) > 1:

@@ -59,7 +59,7 @@ async def evaluated(
     def judge() -> tuple[Documents, EvaluatedInput]:
         known = ports.evaluations
         key = known.document_key(request) if old is None and _may_repeat(request, earlier) else None
-        similar = known.of_document(key) or earlier
+        similar = known.of_document(key) or known.previewed(stack.id, request.template) or earlier
         stack_input, documents = input_of(input_id, stack.id, request, old, similar)
         found = judged(ports, stack, stack_input, documents, similar, {})
         if not found.missing:
