@@ -32,7 +32,8 @@ def test_every_property_holds_whatever_dies(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
 def test_every_property_holds_if_steps_wait(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    for limit in ("MAX_WAITING", "ROOM"):  # scenarios are small
+    # A scenario has too few resources for the real limits.
+    for limit in ("MAX_WAITING", "ROOM"):
         monkeypatch.setattr(group_commit, limit, 1)
     assert play(seed) == []
 

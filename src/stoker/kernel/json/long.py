@@ -209,13 +209,13 @@ class _Reader:
 
 def is_short(value: Any, most: int = PIECE) -> bool:
     """Return whether a value can be written within a few milliseconds, in about that time."""
-    if is_plain(value):
+    if _is_plain(value):
         return True
     values, _, octets = weigh(value, most, most * _TEXT, keys=True)
     return values + octets // _TEXT <= most
 
 
-def is_plain(value: Any, most: int = _PLAIN) -> bool:
+def _is_plain(value: Any, most: int = _PLAIN) -> bool:
     """Return whether a value is small: a map or tuple of few short texts, numbers and such maps.
 
     Most values that are written have this form.
@@ -229,7 +229,7 @@ def is_plain(value: Any, most: int = _PLAIN) -> bool:
             if len(item) >= _SHORT:
                 return False
         elif kind is list:
-            if most == _FEW or len(item) > _FEW or not all(is_plain(each, _FEW) for each in item):
+            if most == _FEW or len(item) > _FEW or not all(_is_plain(each, _FEW) for each in item):
                 return False
         elif kind not in _SCALARS:
             return False
@@ -288,7 +288,7 @@ def _joined(
         for has_many, group in groupby(some, has_many_parts):
             run = list(group)
             # To find the length of a member with many parts would take as long as to write it.
-            if not has_many and (all(map(is_plain, run)) or _are_short(run, most)):
+            if not has_many and (all(map(_is_plain, run)) or _are_short(run, most)):
                 yield between + write(together(run))[1:-1]
                 between = ","
                 continue

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -16,14 +17,19 @@ from stoker.kernel.json import long
 
 # Values written without a pause, within 20 ms if every character needs an escape.
 _MOST_VALUES = 8 * long.PIECE
+_JSON = frozenset({dict, list, tuple, str})  # a check for other maps takes as long as to write them
 # Characters read without a pause, within 12 ms if all of them are empty maps.
 _LONGEST = 8 * long.WINDOW
 
 
 def dumps(value: Any) -> str:
-    """Return compact JSON. Dates of YAML become text, and NaN is written as by Python's module."""
-    is_short = long.is_plain(value) or long.is_short(value, _MOST_VALUES)
-    text = _fast(value) if is_short else None
+    """Return compact JSON. Maps of any class are maps, dates of YAML become text.
+
+    NaN is written as by Python's module.
+    """
+    if type(value) not in _JSON and isinstance(value, Mapping):
+        value = dict(value)
+    text = _fast(value) if long.is_short(value, _MOST_VALUES) else None
     return "".join(long.pieces(value, encode)) if text is None else text
 
 

@@ -9,7 +9,7 @@ import os
 import re
 from base64 import b64decode, urlsafe_b64decode, urlsafe_b64encode
 from binascii import b2a_base64
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from threading import Lock
 from typing import Any, Protocol
 
@@ -138,13 +138,13 @@ class ColumnCipher:
 
     def encrypt(self, value: Any) -> str:
         """Return the encrypted text."""
-        return self._encrypted(_written(value))
+        return self._encrypted(dumps(value))
 
     def hashed(self, value: Any) -> Hashed:
         """Return the SHA-256 of the plain text, and a function that encrypts it."""
         if isinstance(value, Content) and value.hash is not None:
             return value.hash, lambda: self.encrypt(value)
-        text = _written(value)
+        text = dumps(value)
         hash_ = hashlib.sha256(text.encode()).hexdigest()
         if isinstance(value, Content):
             value.hash = hash_
@@ -223,11 +223,6 @@ class ColumnCipher:
             while self._size > MOST_KEPT:
                 oldest = next(iter(self._decrypted))
                 self._size -= len(oldest) + len(self._decrypted.pop(oldest))
-
-
-def _written(value: Any) -> str:
-    is_other_map = type(value) is not dict and isinstance(value, Mapping)
-    return dumps(dict(value) if is_other_map else value)
 
 
 def plain_size(encrypted: int | None) -> int:

@@ -209,9 +209,7 @@ def _decrypt(cipher: Cipher, text: str | None) -> Any:
 
 
 def _dump(_: Cipher, value: Any) -> str:
-    kind = type(value)
-    is_other_map = kind is not tuple and kind is not dict and isinstance(value, Mapping)
-    return dumps(dict(value) if is_other_map else value)
+    return dumps(value)
 
 
 def _load(_: Cipher, text: str | None) -> Any:

@@ -317,7 +317,7 @@ class Evaluator(Struct, frozen=True, weakref=True):
                 scope.budget.count(value)
         except FunctionError:
             return None
-        if (checked.findings and checked.errors) or None in raw.values():
+        if checked.errors or None in raw.values():
             return None
         return replace(known, properties={**known.properties, **checked.values})
 

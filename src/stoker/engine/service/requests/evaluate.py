@@ -73,8 +73,8 @@ async def evaluated(
 def _may_repeat(request: StackRequest, earlier: Evaluation | None) -> bool:
     """Return whether the document of a request may be known from another one.
 
-    An update mostly repeats the text of its preview. Data is compared with that of the stack, which
-    is faster than computing its key.
+    An update mostly repeats the text of its preview. Data is compared with that of the last preview
+    and of the stack, which is faster than computing its key.
     """
     if earlier is None:
         return True
