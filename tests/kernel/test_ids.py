@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import re
 import subprocess
 import sys
+import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,8 +30,27 @@ def test_ids_have_their_documented_form() -> None:
     ids = RandomIds()
     for _ in range(1000):
         drawn = uuid.UUID(text := ids.uuid())
-        assert (str(drawn), drawn.version, drawn.variant) == (text, 4, uuid.RFC_4122)
+        assert (str(drawn), drawn.version, drawn.variant) == (text, 7, uuid.RFC_4122)
         assert re.fullmatch("[a-z2-7]{12}", ids.token())
+
+
+def test_ids_start_with_the_present_time() -> None:
+    ids = RandomIds()
+    before = time.time_ns() // 1_000_000
+    drawn = [ids.uuid() for _ in range(2000)]
+    after = time.time_ns() // 1_000_000
+    moments = [uuid.UUID(text).int >> 80 for text in drawn]
+    assert before <= moments[0]
+    assert moments[-1] <= after
+    # Ids of one tick of the clock have any order; all others have that of their creation.
+    stamps = [text[:18] for text in drawn]
+    assert stamps == sorted(stamps)
+    assert len(set(stamps)) > len(drawn) // 100
+
+
+def test_seeded_ids_repeat() -> None:
+    one, other = RandomIds(random.Random(7)), RandomIds(random.Random(7))
+    assert [one.uuid() for _ in range(50)] == [other.uuid() for _ in range(50)]
 
 
 def test_threads_draw_ids_of_their_own() -> None:

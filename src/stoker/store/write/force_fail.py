@@ -6,15 +6,17 @@ Status, event and operation change together, as in any other change.
 
 from __future__ import annotations
 
-import uuid
 from typing import Any
 
 import sqlalchemy as sa
 
 from stoker.engine.model.records import Action, Event, Status
+from stoker.kernel.ids import RandomIds
 from stoker.store.read import queries
 from stoker.store.records.outbox import SqlOutbox
 from stoker.store.schema.tables import OPEN, events, operations, resources, stacks
+
+_IDS = RandomIds()
 
 
 def give_up(
@@ -66,7 +68,7 @@ def _event(
     stack: Any, action: str, reason: str, now: float, name: str, type_name: str
 ) -> dict[str, Any]:
     return {
-        "id": str(uuid.uuid4()),
+        "id": _IDS.uuid(),
         "stack_id": stack.id,
         "time": now,
         "action": action,
