@@ -10,11 +10,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby, islice
+from itertools import islice
 from typing import Any
 
 from stoker.kernel import time_limit
-from stoker.kernel.json.tree import marshalled, weigh
+from stoker.kernel.json.tree import weigh
 
 MOST_VALUES = 1_000_000  # limit on values of a document, as in a template; to free them takes 40 ms
 WINDOW = 64 * 1024  # characters read without a pause
@@ -24,8 +24,6 @@ _PLAIN = 50
 _SHORT = 1000
 _FEW = 4
 _TOGETHER = 100  # members of a list or map written without a pause if they are short
-_MANY = 500  # parts of a member that is written on its own
-_CONTAINERS = (dict, list)
 _MARGIN = 16  # last characters of a window, which may be half a number or half a word
 _STRINGS = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?', re.DOTALL)
 # The safe points for a cut: no escape of several characters is left open.
@@ -36,7 +34,6 @@ _RUN = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _SPACE = re.compile(r"[ \t\n\r]*")
-_MARSHALLED = 16  # bytes of marshal's format for a value
 _SCALARS = frozenset({int, float, bool, type(None)})
 _DEEPEST = 200  # limit on levels of values that are longer than a window
 
@@ -209,10 +206,7 @@ class _Reader:
 
 def is_short(value: Any, most: int = PIECE) -> bool:
     """Return whether a value can be written within a few milliseconds, in about that time."""
-    if _is_plain(value):
-        return True
-    values, _, octets = weigh(value, most, most * _TEXT, keys=True)
-    return values + octets // _TEXT <= most
+    return _is_plain(value) or _size(value, most) <= most
 
 
 def _is_plain(value: Any, most: int = _PLAIN) -> bool:
@@ -234,15 +228,6 @@ def _is_plain(value: Any, most: int = _PLAIN) -> bool:
         elif kind not in _SCALARS:
             return False
     return True
-
-
-def _are_short(members: list[Any], most: int) -> bool:
-    """Return whether a few members of a list or map together are short.
-
-    The length of their marshal format takes a tenth of the time of :func:`is_short`.
-    """
-    written = marshalled(members)
-    return is_short(members, most) if written is None else len(written) <= _MARSHALLED * most
 
 
 def pieces(value: Any, write: Callable[[Any], str], most: int = PIECE) -> Iterator[str]:
@@ -277,26 +262,46 @@ def _joined(
     most: int,
 ) -> Iterator[str]:
     """Yield the members: short ones are joined into one text, long ones are separate."""
-
-    def has_many_parts(member: Any) -> bool:
-        value = member[1] if brackets == "{}" else member
-        return isinstance(value, _CONTAINERS) and len(value) > _MANY
-
     between = brackets[0]
     while some := list(islice(members, _TOGETHER)):
         time_limit.check()
-        for has_many, group in groupby(some, has_many_parts):
-            run = list(group)
-            # To find the length of a member with many parts would take as long as to write it.
-            if not has_many and (all(map(_is_plain, run)) or _are_short(run, most)):
+        for run, are_short in _runs(some, most):
+            if are_short:
                 yield between + write(together(run))[1:-1]
                 between = ","
                 continue
-            for member in run:
-                yield between
-                between = ","
-                if brackets == "{}":
-                    yield write({member[0]: None})[1:-1].removesuffix("null")
-                    member = member[1]
-                yield from pieces(member, write, most)
+            [member] = run
+            yield between
+            between = ","
+            if brackets == "{}":
+                yield write({member[0]: None})[1:-1].removesuffix("null")
+                member = member[1]
+            yield from pieces(member, write, most)
     yield brackets[1] if between == "," else brackets
+
+
+def _runs(members: list[Any], most: int) -> Iterator[tuple[list[Any], bool]]:
+    """Yield the members in runs that are short, and each long member in a run of its own."""
+    if is_short(members, most):
+        yield members, True
+        return
+    run: list[Any] = []
+    size = 0
+    for member in members:
+        added = _size(member, most)
+        if run and size + added > most:
+            yield run, True
+            run, size = [], 0
+        if added > most:
+            yield [member], False
+        else:
+            run.append(member)
+            size += added
+    if run:
+        yield run, True
+
+
+def _size(value: Any, most: int) -> int:
+    """Return the number of values, as :data:`PIECE` counts them, or more than ``most``."""
+    values, _, octets = weigh(value, most, most * _TEXT, keys=True)
+    return values + octets // _TEXT

@@ -30,7 +30,7 @@ def dumps(value: Any) -> str:
     if type(value) not in _JSON and isinstance(value, Mapping):
         value = dict(value)
     text = _fast(value) if long.is_short(value, _MOST_VALUES) else None
-    return "".join(long.pieces(value, encode)) if text is None else text
+    return "".join(long.pieces(value, encode, _MOST_VALUES)) if text is None else text
 
 
 def encode(value: Any) -> str:
