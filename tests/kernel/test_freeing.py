@@ -6,11 +6,12 @@ import gc
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from msgspec import Struct
 from tests.recovery.service import until
 
 from stoker.kernel import freeing
@@ -97,3 +98,72 @@ def test_other_threads_run_while_resources_are_freed() -> None:
         sys.setswitchinterval(usual)
         over.set()
         worker.join()
+
+
+class Leaf:
+    """An object that can be watched."""
+
+
+class Reply(Struct):
+    """A value with parts."""
+
+    parts: Any
+
+
+def _map(leaves: list[Any]) -> dict[int, Any]:
+    return dict(enumerate(leaves))
+
+
+def _nested(leaves: list[Any]) -> list[Any]:
+    return [Reply({"changes": [{"unchanged": leaves}]}), "a"]
+
+
+@pytest.mark.parametrize("nested", [_map, list, _nested])
+def test_other_threads_run_while_dropped_values_are_freed(
+    nested: Callable[[list[Any]], Any],
+) -> None:
+    freeing.start()
+    order: list[Any] = []
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            order.append(None)
+
+    def others_ran() -> bool:
+        leaves = [Leaf() for _ in range(20_000)]
+        # A method in C is called without a turn of another thread.
+        watched = [weakref.ref(leaves[at], order.append) for at in (0, -1)]
+        value = nested(leaves)
+        del leaves
+        order.clear()
+        freeing.drop(value)
+        del value
+        until(lambda: all(each in order for each in watched), "both are freed", 10)
+        one, other = sorted(order.index(each) for each in watched)
+        return other - one > 1
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        assert any(others_ran() for _ in range(50))
+    finally:
+        sys.setswitchinterval(usual)
+        over.set()
+        worker.join()
+
+
+def test_dropped_values_keep_their_other_owners_parts() -> None:
+    freeing.start()
+    kept = {"a": [1, {"b": [Leaf()]}]}
+    leaf = weakref.ref(kept["a"][1]["b"][0])
+    last = Leaf()
+    gone = weakref.ref(last)
+    freeing.drop([kept, {"c": kept["a"]}])
+    freeing.drop(last)
+    del last
+    until(lambda: gone() is None, "everything is freed", 10)
+    assert kept == {"a": [1, {"b": [leaf()]}]}
+    assert leaf() is not None

@@ -11,7 +11,7 @@ from stoker.engine.model.interfaces import Observer
 from stoker.engine.model.requests import StackRequest
 from stoker.engine.model.storage.changes import Change
 from stoker.resources.base.registry import Registry
-from stoker.store.write.group_commit import MAX_WAITING
+from stoker.store.write.room import MAX_WAITING
 
 MEMBER = {"type": "OS::Heat::TestResource", "properties": {"value": "a"}}
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from stoker.store.write import group_commit
+from stoker.store.write import room
 from tests.simulation.play import play
 from tests.simulation.sabotage import RULES
 from tests.simulation.world import DifferenceError
@@ -33,8 +33,8 @@ def test_every_property_holds_whatever_dies(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(SEEDS, SEEDS + 10))
 def test_every_property_holds_if_steps_wait(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     # A scenario has too few resources for the real limits.
-    for limit in ("MAX_WAITING", "ROOM"):
-        monkeypatch.setattr(group_commit, limit, 1)
+    for limit in ("MAX_WAITING", "STARTS_PER_TURN"):
+        monkeypatch.setattr(room, limit, 1)
     assert play(seed) == []
 
 

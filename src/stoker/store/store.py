@@ -62,9 +62,9 @@ class SqlStore(SqlReads, SqlChangeSets, SqlSoftware, SqlWatches, SqlOverview):
         """Write a change; see :class:`stoker.engine.model.interfaces.Store`."""
         await self._commits.enter(change)
 
-    async def room(self) -> int:
-        """Wait while many changes of the project wait; return how many more there may be."""
-        return await self._commits.room()
+    async def room(self, wanted: int) -> int:
+        """Wait for room; return for how many of the wanted changes there is."""
+        return await self._commits.room.get(wanted)
 
     async def rehearse(self, change: Change) -> None:
         """Write a change and roll it back: the first commit then finds its statements compiled."""

@@ -13,6 +13,7 @@ import yaml
 from starlette.responses import Response
 
 from stoker.api.ports import Compute
+from stoker.kernel.freeing import drop
 from stoker.kernel.json import long
 from stoker.kernel.json.tree import replaced
 from stoker.schema.unknown import Unknown
@@ -37,7 +38,10 @@ async def made_response(compute: Compute, make: Callable[[], Any]) -> Response:
     """Return a response whose value is computed and written on a thread."""
 
     def content() -> bytes:
-        return "".join(long.pieces(make(), _written)).encode("ascii")
+        value = make()
+        written = "".join(long.pieces(value, _written)).encode("ascii")
+        drop(value)
+        return written
 
     return Response(await compute(content), media_type="application/json")
 

@@ -124,7 +124,10 @@ class _Server:
         )
         if operation.rule is not None:
             call.enforce(operation.rule)
-        return await operation.handler(call)
+        try:
+            return await operation.handler(call)
+        finally:
+            call.release()
 
 
 def _not_allowed(method: str, allowed: str) -> Response:

@@ -19,6 +19,7 @@ from stoker.engine.model.requests import Caller
 from stoker.engine.service.service import Service
 from stoker.kernel.addresses import StackAddress
 from stoker.kernel.errors import ForbiddenError
+from stoker.kernel.freeing import drop
 from stoker.template.describe.catalogue import Catalogue
 
 _JSON_TYPES = ("", "text/plain", "application/json")
@@ -53,6 +54,8 @@ class Call(Struct, frozen=True):
     body: bytes
     links: Links
     headers: Mapping[str, str] = field(default_factory=dict)
+    # Large values of the handler, which are freed in parts after the response.
+    held: list[Any] = field(default_factory=list)
 
     @property
     def service(self) -> Service:
@@ -76,7 +79,9 @@ class Call(Struct, frozen=True):
         text = self.body.strip()
         if self._kind not in _JSON_TYPES or not text.startswith(_JSON_OBJECT_PREFIXES):
             return None
-        return await parse_object(text, self.api.compute)
+        value = await parse_object(text, self.api.compute)
+        self.held.append(value)
+        return value
 
     async def document(self) -> dict[str, Any]:
         """Return the body's JSON object. Raises RequestError (400) if there is none."""
@@ -86,6 +91,10 @@ class Call(Struct, frozen=True):
             hint = f" It is sent as {self._kind:.60}: send application/json." if is_other else ""
             raise bad_request(NOT_AN_OBJECT + hint)
         return value
+
+    def release(self) -> None:
+        """Free the held values in parts, once the handler has ended."""
+        drop(self.held)
 
     @property
     def _kind(self) -> str:

@@ -199,8 +199,9 @@ class Execution:
         """Remove and return the next keys: as many as the store has room for their changes."""
         if not ready or not self._may_start(phase):
             return []
-        room = await self._session.ports.store.room()
-        count = min(len(ready), room) if self._may_start(phase) else 0
+        count = await self._session.ports.store.room(len(ready))
+        if not self._may_start(phase):
+            return []
         return [ready.popleft() for _ in range(count)]
 
     def _may_start(self, phase: Phase) -> bool:

@@ -36,6 +36,7 @@ from stoker.store.sql.encryption import Cipher
 from stoker.store.sql.runners import Runner
 from stoker.store.sql.transactions import DatabaseTimeoutError, in_time, in_transaction
 from stoker.store.write.change_writer import write
+from stoker.store.write.room import Room
 
 _LATELY = 1.0  # seconds for which the duration of a transaction predicts that of the next one
 
@@ -47,8 +48,6 @@ FOLLOWUP_WAIT_SECONDS = 0.01
 PRIORITY_SECONDS = 0.1
 MAX_CHANGES = 256  # of one transaction, because the next one waits for it
 MAX_CHANGES_OF_PROJECT = 16  # in a transaction while other projects write as well
-MAX_WAITING = 8 * MAX_CHANGES  # waiting changes of a project up to which there is room for more
-ROOM = MAX_CHANGES  # changes that a caller may enter after it has waited for room
 
 Result = TypeVar("Result")
 
@@ -103,8 +102,7 @@ class GroupCommit:
         # Priority projects while the others wait for their next change.
         self._first: Collection[str] = ()
         self._more = asyncio.Event()  # set when one of them enters a change
-        # By project, callers that wait for room; none has an empty queue.
-        self._callers: dict[str, deque[asyncio.Future[int]]] = {}
+        self.room = Room(lambda project_id: len(self._pending.get(project_id, ())))
         self._flushing: asyncio.Task[None] | None = None
         self.observers: list[Observer] = []
         self.transactions = 0
@@ -149,29 +147,6 @@ class GroupCommit:
 
         with contextlib.suppress(_RehearsedError):
             in_transaction(self._engine, work)
-
-    async def room(self) -> int:
-        """Wait while many changes of the project wait; return how many more there may be."""
-        project_id = project.get()
-        room = MAX_WAITING - len(self._pending.get(project_id, ()))
-        if room > 0:
-            return room
-        given: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._callers.setdefault(project_id, deque()).append(given)
-        return await given
-
-    def _give_room(self) -> None:
-        """Let as many callers continue as there is room for, in their order."""
-        for project_id, callers in list(self._callers.items()):
-            waiting = len(self._pending.get(project_id, ()))
-            # Nothing would wake the others if these entered no change.
-            count = 1 + (MAX_WAITING - waiting) // ROOM if waiting else len(callers)
-            for _ in range(min(count, len(callers))):
-                given = callers.popleft()
-                if not given.done():
-                    given.set_result(ROOM)
-            if not callers:
-                del self._callers[project_id]
 
     async def enter(self, job: _Job) -> Any:
         """Add an entry to the next transaction, and return its result once it is durable."""
@@ -263,7 +238,7 @@ class GroupCommit:
             if isinstance(entry.job, Change) and (certain or isinstance(refused, StoreError)):
                 for observer in self.observers:
                     observer.committed(entry.job, certain=certain)
-        self._give_room()
+        self.room.give()
         if self.outbox.has_unannounced:
             self.outbox.announce()
 

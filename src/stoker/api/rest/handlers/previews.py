@@ -160,6 +160,7 @@ async def preview_create(call: Call) -> Response:
     plan = await call.service.previews.create(
         call.caller, request, fingerprint=FINGERPRINT.read(call.query), quotas=wants_quotas
     )
+    call.held.append(plan)
     stack = plan.stack
 
     def described() -> CreatePreview:
@@ -215,6 +216,7 @@ async def preview_delete(call: Call) -> Response:
 
 async def _described(call: Call, plan: PlanView) -> Response:
     """Return the answer with the requested parts."""
+    call.held.append(plan)
 
     def described() -> ChangesPreview:
         answer = _grouped(plan, changes_only=_CHANGES_ONLY.read(call.query))

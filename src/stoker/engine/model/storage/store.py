@@ -282,11 +282,12 @@ class Store(StackReads, UserRecordReads, OverviewReads, Protocol):
         any error that a guard raises.
         """
 
-    async def room(self) -> int:
-        """Wait while many changes of the present project wait; return how many more there may be.
+    async def room(self, wanted: int) -> int:
+        """Wait for room; return for how many of the ``wanted`` changes there is, at least one.
 
-        Drivers call this before they start steps. Each step that waits for its first change takes
-        several kilobytes, and a tree of stacks may have thousands that could start together.
+        Drivers call this before they start steps. A tree of stacks may have thousands that could
+        start together. While many changes of the present project wait, no more are added, and few
+        steps start in one turn of the event loop.
         """
 
     async def tidy(self, stack_id: str, events: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -40,6 +41,7 @@ class ResourceQueries:
         """Return the resources of the stack, and of nested stacks down to the requested depth."""
         stack = await self._finder.at(caller, address)
         found: list[ResourceView] = []
+        paused_at = 0
         async for each in self.tree(stack, query.nested_depth):
             session = None
             if query.with_attributes:
@@ -51,6 +53,9 @@ class ResourceQueries:
                 rows = [*rows, *await unstarted(self._ports, each, rows)]
             views = partial(_resource_views, each, rows, session, query.filters)
             found += await self._computed(len(rows), views)
+            if len(found) - paused_at > _FEW:  # many small stacks
+                await asyncio.sleep(0)
+                paused_at = len(found)
         return found
 
     async def tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
