@@ -1,26 +1,38 @@
-"""Measures pauses of the event loop while a computing thread reads large templates.
+"""Measures pauses of the event loop while a thread reads large templates, or large stacks change.
 
-Prints the longest pause in seconds for each form of template, as JSON. A pause counts with the
-processor time of this process, if that is shorter: other processes of a busy machine do not count.
+Prints the longest pause in seconds for each form of template, or kind of change, as JSON. A pause
+counts with the processor time of this process, if that is shorter: other processes of a busy
+machine do not count.
 
-Run: ``python -m bench.pauses``, or with another size in KiB as ``python -m bench.pauses 16384``.
+Run: ``python -m bench.pauses``, with another size of the templates in KiB as
+``python -m bench.pauses 16384``, or for stacks as ``python -m bench.pauses changes``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvloop
 
 from stoker.kernel.freeing import loading, start
 
 # With the garbage collector of the service.
 with loading():
+    from bench.engine import CALLER, Bench
     from bench.report import print_json
+    from bench.templates import child, resource_of, template, tree
     from stoker.concurrency.fair_threads import FairThreads
+    from stoker.engine.model.requests import StackRequest
     from stoker.kernel.diagnostics import DiagnosticError
+    from stoker.kernel.values import replace
+    from stoker.resources.base.builtin_types import built_in
     from stoker.template.document import parse
 
 SIZE = 512  # KiB, the default of max_template_size
@@ -53,33 +65,74 @@ def texts(size: int) -> Mapping[str, str]:
     }
 
 
-async def longest_pause(text: str) -> float:
-    """Return the longest pause in seconds while a thread reads a text."""
+async def longest_pause(work: Awaitable[Any]) -> float:
+    """Return the longest pause in seconds until the work is done."""
+    working = asyncio.ensure_future(work)
+    longest, elapsed, used = 0.0, time.perf_counter(), time.process_time()
+    while not working.done():
+        await asyncio.sleep(TICK)
+        now, used_now = time.perf_counter(), time.process_time()
+        longest = max(longest, min(now - elapsed, used_now - used))
+        elapsed, used = now, used_now
+    await working
+    return longest
+
+
+async def while_read(text: str) -> float:
+    """Return the longest pause while a thread reads a text."""
 
     def read() -> None:
         with suppress(DiagnosticError):
             parse(text)
 
     threads = FairThreads()
-    reading = asyncio.ensure_future(threads.run(read))
-    longest, elapsed, used = 0.0, time.perf_counter(), time.process_time()
-    while not reading.done():
-        await asyncio.sleep(TICK)
-        now, used_now = time.perf_counter(), time.process_time()
-        longest = max(longest, min(now - elapsed, used_now - used))
-        elapsed, used = now, used_now
-    await reading
-    threads.close()
-    return longest
+    try:
+        return await longest_pause(threads.run(read))
+    finally:
+        threads.close()
+
+
+async def while_changed(directory: Path) -> dict[str, float]:
+    """Return the longest pauses while 10,000 resources, and 300 nested stacks, change."""
+    bench, pauses = Bench(directory), {}
+    operations, previews = bench.operations, bench.service.previews
+    flat = template({f"r{number}": resource_of("one") for number in range(10_000)})
+    half = template({f"r{number}": resource_of(str(number % 2)) for number in range(10_000)})
+    files = {"child.yaml": child()}
+    for name, first, second in (("flat", flat, half), ("tree", tree(300), tree(300))):
+        request = StackRequest(name=name, template=first, files=files)
+        other = replace(request, template=second)
+        create = bench.timed("create", operations.create(CALLER, request))
+        pauses[f"create, {name}"] = await longest_pause(create)
+        address = await operations.find(CALLER, name)
+        preview = previews.update(CALLER, address, other, show_nested=True)
+        pauses[f"preview, {name}"] = await longest_pause(preview)
+        update = bench.timed("update", operations.update(CALLER, address, other))
+        pauses[f"update, {name}"] = await longest_pause(update)
+        delete = bench.timed("delete", operations.delete(CALLER, address))
+        pauses[f"delete, {name}"] = await longest_pause(delete)
+    await bench.dispatch.close()
+    bench.opened.close()
+    return pauses
+
+
+def changes() -> None:
+    """Measure changes of stacks, and print the figures."""
+    with loading():
+        built_in()
+    start()
+    with tempfile.TemporaryDirectory(prefix="stoker-bench-") as directory:
+        print_json(uvloop.run(while_changed(Path(directory))))
 
 
 def main(size: int) -> None:
     """Measure, and print the figures."""
     start()
-    print_json(
-        {name: asyncio.run(longest_pause(text)) for name, text in texts(size * 1024).items()}
-    )
+    print_json({name: asyncio.run(while_read(text)) for name, text in texts(size * 1024).items()})
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZE)
+    if sys.argv[1:] == ["changes"]:
+        changes()
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else SIZE)

@@ -7,6 +7,7 @@ its plan does not change the resources that they refer to. Nothing is written.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -35,6 +36,7 @@ from stoker.kernel.values import replace
 from stoker.template.evaluate.evaluation import Evaluation
 
 _MOST_ROUNDS = 8  # longest previewed chain of nested stacks that refer to the one before
+_TOGETHER = 64  # nested stacks of one stack that are previewed concurrently
 _STAYING = (Change.UPDATE, Change.CONTINUE, Change.LATER, Change.KEEP)
 
 
@@ -186,16 +188,28 @@ async def _nested(
 ) -> dict[str, PreviewedStack]:
     """Return the previews of the nested stacks that stay, by resource."""
     facts, changes = facts_amid(stack_rows, plan, to_be), changes_in(plan)
+    rows = [
+        row
+        for row in map(stack_rows.current.get, evaluation.names)
+        if row is not None and is_nested(row)
+        if changes.get(row.name, Change.KEEP) in _STAYING
+    ]
     found = {}
-    for name in evaluation.names:
-        row = stack_rows.current.get(name)
-        if row is None or not is_nested(row):
-            continue
-        if changes.get(name, Change.KEEP) not in _STAYING:
-            continue
-        below = await foresee_one(stack_rows, row, stack_input, evaluation, facts, premises)
-        if below is not None:
-            found[name] = below
+    for begin in range(0, len(rows), _TOGETHER):
+        some = rows[begin : begin + _TOGETHER]
+        # Stacks that are read together share the statements.
+        answers = await asyncio.gather(
+            *(
+                foresee_one(stack_rows, row, stack_input, evaluation, facts, premises)
+                for row in some
+            ),
+            return_exceptions=True,
+        )
+        for row, below in zip(some, answers, strict=True):
+            if isinstance(below, BaseException):
+                raise below
+            if below is not None:
+                found[row.name] = below
     return found
 
 

@@ -36,6 +36,8 @@ _CHANGES = {
 }
 CHANGES, SAME, UNKNOWN = "changes", "same", "unknown"
 
+_FEW = 100  # resources that are described on the event loop; more use a thread
+
 
 class UpdatePreviews:
     """Builds the lines of plans, with secrets masked; ``show_nested`` adds nested stacks."""
@@ -63,7 +65,7 @@ class UpdatePreviews:
         if not above:
             await self._ports.workers.compute(lambda: require_possible(foreseen))
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
-        lines = await self._ports.workers.compute(lambda: self._lines(foreseen, above))
+        order, lines = await self._ports.workers.compute(lambda: self._lines(foreseen, above))
         found = []
         for name in evaluation.names:
             line, row = lines[name], stack_rows.current.get(name)
@@ -76,17 +78,21 @@ class UpdatePreviews:
                 found += self._added(stack_rows.stack, evaluation, name, line.path)
             if line.change == "replaced" and row is not None:
                 found += await self._below_deleted(row, line.path)
-        gone, order = _gone_rows(foreseen), places(foreseen.plan)
         released = NO_RELEASES if foreseen.prepared is None else foreseen.prepared.releases
+        gone = _gone_rows(foreseen)
         return found + await self._gone(stack_rows.stack, gone, order, above, released)
 
     async def deletes(self, stack_rows: StackRows) -> list[ChangeView]:
         """Return the changes by a delete of a stack."""
         plan = await foresee_delete(stack_rows)
         rows = list(stack_rows.current.values())
-        return await self._gone(stack_rows.stack, rows, places(plan), ())
+        order = await self._ports.workers.compute(lambda: places(plan))
+        return await self._gone(stack_rows.stack, rows, order, ())
 
-    def _lines(self, foreseen: PreviewedStack, above: tuple[str, ...]) -> Mapping[str, ChangeView]:
+    def _lines(
+        self, foreseen: PreviewedStack, above: tuple[str, ...]
+    ) -> tuple[Mapping[str, Place], Mapping[str, ChangeView]]:
+        """Return the places in the plan, and the changes of the template's resources, by name."""
         stack_rows, evaluation = foreseen.stack_rows, foreseen.evaluation
         prepared = foreseen.prepared
         assert prepared is not None
@@ -121,7 +127,7 @@ class UpdatePreviews:
                 not_compared=imported or (),
                 resembles=resembled.get(name),
             )
-        return found
+        return order, found
 
     def _line(
         self, stack: Stack, row: Resource, change: str, cause: Reason, above: tuple[str, ...]
@@ -173,12 +179,30 @@ class UpdatePreviews:
         releases: Releases = NO_RELEASES,
     ) -> list[ChangeView]:
         """Return the deletes of a stack's resources, each followed by those of its nested stack."""
+
+        def described() -> list[ChangeView]:
+            return [
+                _placed(
+                    self._line(
+                        stack,
+                        row,
+                        "deleted",
+                        Reason.RELEASED if releases.has(row.name) else Reason.NOT_WANTED,
+                        above,
+                    ),
+                    order.get(row.name),
+                )
+                for row in rows
+            ]
+
+        is_few = len(rows) <= _FEW
+        lines = described() if is_few else await self._ports.workers.compute(described)
+        if not self._show_nested:
+            return lines
         changes = []
-        for row in rows:
-            cause = Reason.RELEASED if releases.has(row.name) else Reason.NOT_WANTED
-            line = self._line(stack, row, "deleted", cause, above)
-            changes.append(_placed(line, order.get(row.name)))
-            if self._show_nested and cause is not Reason.RELEASED:
+        for row, line in zip(rows, lines, strict=True):
+            changes.append(line)
+            if line.cause != Reason.RELEASED:
                 below = releases.below(row.name)
                 changes += await self._below_deleted(row, line.path, below)
         return changes
