@@ -94,25 +94,42 @@ async def while_read(text: str) -> float:
 
 async def while_changed(directory: Path) -> dict[str, float]:
     """Return the longest pauses while 10,000 resources, and 300 nested stacks, change."""
-    bench, pauses = Bench(directory), {}
-    operations, previews = bench.operations, bench.service.previews
+    bench = Bench(directory)
     flat = template({f"r{number}": resource_of("one") for number in range(10_000)})
     half = template({f"r{number}": resource_of(str(number % 2)) for number in range(10_000)})
-    files = {"child.yaml": child()}
-    for name, first, second in (("flat", flat, half), ("tree", tree(300), tree(300))):
-        request = StackRequest(name=name, template=first, files=files)
-        other = replace(request, template=second)
-        create = bench.timed("create", operations.create(CALLER, request))
-        pauses[f"create, {name}"] = await longest_pause(create)
-        address = await operations.find(CALLER, name)
-        preview = previews.update(CALLER, address, other, show_nested=True)
-        pauses[f"preview, {name}"] = await longest_pause(preview)
-        update = bench.timed("update", operations.update(CALLER, address, other))
-        pauses[f"update, {name}"] = await longest_pause(update)
-        delete = bench.timed("delete", operations.delete(CALLER, address))
-        pauses[f"delete, {name}"] = await longest_pause(delete)
-    await bench.dispatch.close()
-    bench.opened.close()
+    nested = tree(300)
+    try:
+        pauses = await _pauses_of_life(bench, "flat", flat, half)
+        return pauses | await _pauses_of_life(bench, "tree", nested, nested)
+    finally:
+        await bench.dispatch.close()
+        bench.opened.close()
+
+
+async def _pauses_of_life(
+    bench: Bench, name: str, first: dict[str, Any], second: dict[str, Any]
+) -> dict[str, float]:
+    """Return the longest pause of each operation on a stack, from its create to its delete."""
+    operations, previews = bench.operations, bench.service.previews
+    snapshots = bench.service.snapshots
+    request = StackRequest(name=name, template=first, files={"child.yaml": child()})
+    other = replace(request, template=second)
+    pauses: dict[str, float] = {}
+
+    async def measure(what: str, work: Awaitable[Any]) -> None:
+        pauses[f"{what}, {name}"] = await longest_pause(bench.timed(what, work))
+
+    await measure("preview of the create", previews.create(CALLER, request))
+    await measure("create", operations.create(CALLER, request))
+    address = await operations.find(CALLER, name)
+    await measure("snapshot", snapshots.create(CALLER, address, "before"))
+    preview = previews.update(CALLER, address, other, show_nested=True)
+    await measure("preview", preview)
+    await measure("update", operations.update(CALLER, address, other))
+    [snapshot] = await snapshots.list(CALLER, address)
+    await measure("restore", snapshots.restore(CALLER, address, snapshot.id))
+    await bench.check(address, "RESTORE_COMPLETE")
+    await measure("delete", operations.delete(CALLER, address))
     return pauses
 
 

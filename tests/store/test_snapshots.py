@@ -137,3 +137,27 @@ async def test_data_of_resources_are_encrypted(stores: TwoProcesses) -> None:
             sa.select(tables.snapshot_parts).where(tables.snapshot_parts.c.id == part.id)
         ).one()
     assert "secret" not in str(row)
+
+
+async def test_parts_of_nested_stack_are_found(stores: TwoProcesses) -> None:
+    stack = await made(stores.one)
+    taken = (await stores.one.acquire(stack.id)).stack
+    snapshot = snapshot_of(stack)
+    inside = [
+        part_of(snapshot, 'a"é%', "b"),
+        part_of(snapshot, 'a"é%', "c", "d"),
+        part_of(snapshot, 'a"é%', "c"),
+    ]
+    outside = [
+        part_of(snapshot, 'a"é%'),
+        part_of(snapshot, 'a"é%x', "b"),
+        part_of(snapshot, 'a"éy', "b"),
+        part_of(snapshot, "other", 'a"é%', "b"),
+    ]
+    await stores.one.commit(PublicChange(stack.id, [snapshot]))
+    parts = [*inside, *outside]
+    await stores.one.commit(OwnerChange(stack.id, taken.fencing_token, parts))
+    found = await stores.other.snapshot_parts(snapshot.id, ['a"é%'])
+    assert found == sorted(inside, key=lambda part: part.path)
+    assert await stores.other.snapshot_parts(snapshot.id, ['a"é%', "c"]) == [inside[1]]
+    assert await stores.other.snapshot_parts(snapshot.id, ["b"]) == []

@@ -46,6 +46,8 @@ log = Log(__name__)
 
 Act = Callable[[Node], Awaitable[None]]
 
+_FEW = 1000  # nodes that are sorted on the event loop, in a few milliseconds; more use a thread
+
 
 class Execution:
     """A running operation."""
@@ -142,7 +144,11 @@ class Execution:
             has_finished.set()
 
         early = self._context.early = EarlyStarts(phase, self.waiting, finish)
-        step, sorter = self._function_of(phase.step), phase.sorter()
+        step = self._function_of(phase.step)
+        if len(phase.nodes) <= _FEW:
+            sorter = phase.sorter()
+        else:
+            sorter = await self._session.ports.workers.compute(phase.sorter)
         ready = deque[str]()
         running = 0
         while True:

@@ -75,7 +75,7 @@ async def restored(session: Session, operation: Operation, desired: Definitions)
     snapshot_id, *path = request.restores
     if await session.ports.store.snapshot(snapshot_id) is None:
         raise ValidationError(f"the snapshot {snapshot_id} has been deleted in the meantime")
-    parts = await session.ports.store.snapshot_parts(snapshot_id)
+    parts = await session.ports.store.snapshot_parts(snapshot_id, path)
     if damaged := [part for part in parts if part.unreadable]:
         raise ValidationError(
             f"what the snapshot holds of {'.'.join(damaged[0].path)} cannot be read"

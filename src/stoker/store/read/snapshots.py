@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from stoker.engine.model.stack_records.snapshots import Snapshot, SnapshotPart
+from stoker.kernel.json.text import dumps
 from stoker.store.read.group_read import Reading
 from stoker.store.schema import tables
 from stoker.store.sql import rows
@@ -36,10 +37,18 @@ class SqlSnapshots(Reading):
             ]
         )
 
-    async def snapshot_parts(self, snapshot_id: str) -> Sequence[SnapshotPart]:
-        """Return the parts of a snapshot, one for each resource, in the order of their paths."""
+    async def snapshot_parts(
+        self, snapshot_id: str, below: Sequence[str] = ()
+    ) -> Sequence[SnapshotPart]:
+        """Return the parts of a snapshot, one for each resource, in the order of their paths.
+
+        With the path of a nested stack, return only the parts ``below`` it.
+        """
         table = tables.snapshot_parts
         select = sa.select(table).where(table.c.snapshot_id == snapshot_id)
+        if below:
+            start = f"{dumps(list(below))[:-1]},"
+            select = select.where(sa.func.substr(table.c.path, 1, len(start)) == start)
 
         def query(connection: sa.Connection) -> list[SnapshotPart]:
             some = rows.dicts(connection.execute(select))

@@ -70,12 +70,16 @@ class SnapshotStep(VisitStep):
         request, session = self._operation.request, self._session
         assert isinstance(request, WalkRequest)
         snapshot_id, *way = request.snapshot
-        known = await session.ports.store.snapshot_parts(snapshot_id)
+        known = await session.ports.store.snapshot_parts(snapshot_id, way)
         parts = {part.row_id: part for part in known if part.path[:-1] == tuple(way)}
         plan = self._operation.plan
         assert plan is not None
         rows = [session.rows[node.key] for node in plan.nodes(Step.VISIT)]
-        new = [self._part(row, snapshot_id, tuple(way)) for row in rows if row.id not in parts]
+
+        def make_parts() -> list[SnapshotPart]:
+            return [self._part(row, snapshot_id, tuple(way)) for row in rows if row.id not in parts]
+
+        new = await session.ports.workers.compute(make_parts)
         if new:
             await session.record(new)
         return {**parts, **{part.row_id: part for part in new}}

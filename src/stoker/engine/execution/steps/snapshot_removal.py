@@ -1,13 +1,15 @@
-"""Removes snapshots: the part of each resource, then the record of the snapshot.
+"""Removes snapshots: the objects in the cloud, then the record of the snapshot.
 
 The record of a part is deleted as soon as its object is, so that an engine which continues after a
-crash repeats little. A snapshot that cannot be removed completely stays, with the status FAILED.
+crash repeats little. Parts without an object are deleted with the snapshot. A snapshot that cannot
+be removed completely stays, with the status FAILED.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import Any
 
 from stoker.engine.execution.calls.type_caller import TypeCall, TypeCaller
 from stoker.engine.execution.session import Session
@@ -37,14 +39,20 @@ async def drop_snapshots(
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
         with waiting.resting:
-            results = await asyncio.gather(*(_drop_part(session, part, waiting) for part in parts))
+            results = await asyncio.gather(
+                *(
+                    _drop_part(session, part, work, waiting)
+                    for part in parts
+                    if (work := _removal_of(session, part)) is not None
+                )
+            )
         reasons = [reason for reason in results if reason is not None]
         if reasons:
             reason = f"the snapshot {snapshot.id} is not deleted: {reasons[0]}"
             failed = replace(snapshot, status=Status.FAILED, reason=session.masking.text(reason))
             await session.record([failed])
             return reason
-        await session.record(drops=[Key(Snapshot, snapshot.id)])
+        await session.record(drops=_keys_of(snapshot, parts))
     return None
 
 
@@ -52,34 +60,50 @@ async def forget_snapshots(session: Session, snapshots: Sequence[Snapshot]) -> N
     """Drop the records of snapshots. Their objects stay in the cloud."""
     for snapshot in snapshots:
         parts = await session.ports.store.snapshot_parts(snapshot.id)
-        keys = [Key(SnapshotPart, part.id) for part in parts]
-        await session.record(drops=[*keys, Key(Snapshot, snapshot.id)])
+        await session.record(drops=_keys_of(snapshot, parts))
 
 
-async def _drop_part(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
+def _keys_of(snapshot: Snapshot, parts: Sequence[SnapshotPart]) -> list[Key[Any]]:
+    return [*(Key(SnapshotPart, part.id) for part in parts), Key(Snapshot, snapshot.id)]
+
+
+def _removal_of(session: Session, part: SnapshotPart) -> TypeCall | None:
+    """Return the call that removes the object of a part; None if there is no object."""
+    type_ = session.ports.types.find(part.implementation)
+    if (
+        part.nested_id is not None
+        or not isinstance(type_, ManagedType)
+        or not can(type_, Snapshots)
+    ):
+        return None
+    landing = session.ports.limits.landing if part.asked else 0.0
+    facts = SnapshotFacts(part.object_name, session.ports.clock.now() + landing)
+    return TypeCall(type_, type_.delete_snapshot, properties={}, snapshot=facts)
+
+
+async def _drop_part(
+    session: Session, part: SnapshotPart, work: TypeCall, waiting: Waiting
+) -> str | None:
     """Remove the part of a snapshot for one resource. Return the reason of a failure, or None."""
     with waiting.step:
-        return await _dropped(session, part, waiting)
+        return await _dropped(session, part, work, waiting)
 
 
-async def _dropped(session: Session, part: SnapshotPart, waiting: Waiting) -> str | None:
-    type_ = session.ports.types.find(part.implementation)
-    if part.nested_id is None and isinstance(type_, ManagedType) and can(type_, Snapshots):
-        landing = session.ports.limits.landing if part.asked else 0.0
-        facts = SnapshotFacts(part.object_name, session.ports.clock.now() + landing)
-        work = TypeCall(type_, type_.delete_snapshot, properties={}, snapshot=facts)
-        caller = TypeCaller(session, waiting, _row_of(session, part))
-        try:
-            while True:
-                seen = waiting.round
-                outcome = await caller.ask(work)
-                if isinstance(outcome, Failed):
-                    return f"{'.'.join(part.path)}: {outcome.reason}"
-                if not isinstance(outcome, Wait):
-                    break
-                await waiting.wait(outcome, seen)
-        except RequestError as refused:
-            return f"{'.'.join(part.path)}: {refused.message}"
+async def _dropped(
+    session: Session, part: SnapshotPart, work: TypeCall, waiting: Waiting
+) -> str | None:
+    caller = TypeCaller(session, waiting, _row_of(session, part))
+    try:
+        while True:
+            seen = waiting.round
+            outcome = await caller.ask(work)
+            if isinstance(outcome, Failed):
+                return f"{'.'.join(part.path)}: {outcome.reason}"
+            if not isinstance(outcome, Wait):
+                break
+            await waiting.wait(outcome, seen)
+    except RequestError as refused:
+        return f"{'.'.join(part.path)}: {refused.message}"
     await session.record(drops=[Key(SnapshotPart, part.id)])
     return None
 

@@ -347,7 +347,9 @@ class Store(StackReads, UserRecordReads, OverviewReads, Protocol):
     async def snapshot(self, snapshot_id: str) -> Snapshot | None:
         """Return one snapshot."""
 
-    async def snapshot_parts(self, snapshot_id: str) -> Sequence[SnapshotPart]:
+    async def snapshot_parts(
+        self, snapshot_id: str, below: Sequence[str] = ()
+    ) -> Sequence[SnapshotPart]:
         """Return the parts of a snapshot, ordered by path."""
 
     # The database as a whole

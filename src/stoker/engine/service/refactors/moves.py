@@ -114,7 +114,7 @@ def _not_found(by_name: Mapping[str, RefactoredRoot], source: Path) -> Validatio
             f"{text:.255}: the refactor has the stacks {names}. A path starts with one of them,"
             " or with a slash if there is only one"
         )
-    known = [row.name for stack in root.recorded.all() for row in stack.current]
+    known = [name for stack in root.recorded.all() for name in stack.current]
     hint = did_you_mean(source[-1], known)
     message = f"{text:.255}: there is no such resource"
     return ValidationError(message if hint is None else f"{message} ({hint})")

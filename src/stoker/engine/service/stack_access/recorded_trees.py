@@ -23,6 +23,7 @@ class RecordedStack(Struct, frozen=True):
     stack: Stack
     rows: tuple[Resource, ...]
     nested: Mapping[str, RecordedStack]  # by the id of the resource that represents it
+    current: Mapping[str, Resource]  # by name, without those that wait for their removal
 
     def all(self) -> Iterator[RecordedStack]:
         """Yield this stack and all nested ones."""
@@ -32,16 +33,11 @@ class RecordedStack(Struct, frozen=True):
 
     def find(self, path: Path) -> tuple[Stack, Resource] | None:
         """Return the resource at a path below this stack, and its stack; None if there is none."""
-        row = next((row for row in self.current if row.name == path[0]), None) if path else None
+        row = self.current.get(path[0]) if path else None
         if row is None or len(path) == 1:
             return None if row is None else (self.stack, row)
         below = self.nested.get(row.id)
         return None if below is None else below.find(path[1:])
-
-    @property
-    def current(self) -> Iterator[Resource]:
-        """Yield the rows without those that wait for their removal."""
-        return (row for row in self.rows if row.replaced_by is None)
 
 
 async def recorded(ports: Ports, stack: Stack) -> RecordedStack:
@@ -56,7 +52,8 @@ async def recorded(ports: Ports, stack: Stack) -> RecordedStack:
         return row.id, await recorded(ports, child)
 
     nested = await asyncio.gather(*(below(row) for row in rows if is_nested(row)))
-    return RecordedStack(stack, rows, dict(filter(None, nested)))
+    current = {row.name: row for row in rows if row.replaced_by is None}
+    return RecordedStack(stack, rows, dict(filter(None, nested)), current)
 
 
 def path_of(text: str, only_root: str | None) -> Path:
