@@ -167,3 +167,15 @@ def test_dropped_values_keep_their_other_owners_parts() -> None:
     until(lambda: gone() is None, "everything is freed", 10)
     assert kept == {"a": [1, {"b": [leaf()]}]}
     assert leaf() is not None
+
+
+def test_values_are_freed_after_an_incomplete_one() -> None:
+    freeing.start()
+    incomplete, last = Reply([1]), Leaf()
+    del incomplete.parts
+    gone = weakref.ref(last)
+    freeing.drop(incomplete)
+    del incomplete
+    freeing.drop([last])
+    del last
+    until(lambda: gone() is None, "the next value is freed", 10)

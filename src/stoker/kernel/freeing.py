@@ -14,7 +14,7 @@ import gc
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from queue import SimpleQueue
 from typing import Any
@@ -88,8 +88,10 @@ def _c_library(name: str, *arguments: int) -> None:
 
 def _free() -> None:
     while True:
-        # Kept by nothing else, so that _take_apart finds the only reference.
-        _take_apart([_dropped.get()], _LEVELS)
+        # A value that cannot be taken apart, for instance without memory, is freed in one step.
+        with suppress(Exception):
+            # Kept by nothing else, so that _take_apart finds the only reference.
+            _take_apart([_dropped.get()], _LEVELS)
 
 
 _LEVELS = 8  # levels of parts that are taken apart; those below are freed with their owner

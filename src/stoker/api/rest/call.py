@@ -94,7 +94,8 @@ class Call(Struct, frozen=True):
 
     def release(self) -> None:
         """Free the held values in parts, once the handler has ended."""
-        drop(self.held)
+        if self.held:
+            drop(self.held)
 
     @property
     def _kind(self) -> str:
