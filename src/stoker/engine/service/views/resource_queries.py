@@ -41,7 +41,7 @@ class ResourceQueries:
         """Return the resources of the stack, and of nested stacks down to the requested depth."""
         stack = await self._finder.at(caller, address)
         found: list[ResourceView] = []
-        paused_at = 0
+        described = 0  # rows since the event loop last ran other work
         async for each in self.tree(stack, query.nested_depth):
             session = None
             if query.with_attributes:
@@ -53,9 +53,10 @@ class ResourceQueries:
                 rows = [*rows, *await unstarted(self._ports, each, rows)]
             views = partial(_resource_views, each, rows, session, query.filters)
             found += await self._computed(len(rows), views)
-            if len(found) - paused_at > _FEW:  # many small stacks
+            described += len(rows)
+            if described > _FEW:  # there may be many small stacks
                 await asyncio.sleep(0)
-                paused_at = len(found)
+                described = 0
         return found
 
     async def tree(self, stack: Stack, depth: int) -> AsyncIterator[Stack]:
