@@ -47,6 +47,26 @@ def without_collections() -> Iterator[None]:
         gc.enable()
 
 
+@contextmanager
+def other_thread(work: Callable[[], None]) -> Iterator[None]:
+    """Repeat the work on another thread, which may run after each step of this one."""
+    usual, over = sys.getswitchinterval(), threading.Event()
+
+    def repeat() -> None:
+        while not over.is_set():
+            work()
+
+    worker = threading.Thread(target=repeat)
+    sys.setswitchinterval(1e-5)
+    worker.start()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual)
+        over.set()
+        worker.join()
+
+
 @pytest.mark.parametrize("resource", [MEMBER, GROUP])
 def test_an_evaluation_needs_no_garbage_collection(resource: dict[str, Any]) -> None:
     with without_collections():
@@ -75,11 +95,10 @@ def test_a_large_evaluation_is_freed_on_another_thread() -> None:
 
 def test_other_threads_run_while_resources_are_freed() -> None:
     one = evaluation({"r": MEMBER}).analyses["r"]
-    turns, over = [0], threading.Event()
+    turns = [0]
 
     def work() -> None:
-        while not over.is_set():
-            turns[0] += 1
+        turns[0] += 1
 
     def turns_while_freed() -> int:
         analyses = [replace(one) for _ in range(20_000)]
@@ -87,17 +106,9 @@ def test_other_threads_run_while_resources_are_freed() -> None:
         del analyses
         return turns[0] - before
 
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    worker = threading.Thread(target=work)
-    worker.start()
-    try:
-        # a busy machine may not let the other thread ask for its turn in time
+    # A busy machine may not let the other thread ask for its turn in time.
+    with other_thread(work):
         assert any(turns_while_freed() for _ in range(50))
-    finally:
-        sys.setswitchinterval(usual)
-        over.set()
-        worker.join()
 
 
 class Leaf:
@@ -124,11 +135,9 @@ def test_other_threads_run_while_dropped_values_are_freed(
 ) -> None:
     freeing.start()
     order: list[Any] = []
-    over = threading.Event()
 
     def work() -> None:
-        while not over.is_set():
-            order.append(None)
+        order.append(None)
 
     def others_ran() -> bool:
         leaves = [Leaf() for _ in range(20_000)]
@@ -143,19 +152,11 @@ def test_other_threads_run_while_dropped_values_are_freed(
         one, other = sorted(order.index(each) for each in watched)
         return other - one > 1
 
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    worker = threading.Thread(target=work)
-    worker.start()
-    try:
+    with other_thread(work):
         assert any(others_ran() for _ in range(50))
-    finally:
-        sys.setswitchinterval(usual)
-        over.set()
-        worker.join()
 
 
-def test_dropped_values_keep_their_other_owners_parts() -> None:
+def test_shared_parts_of_dropped_values_are_kept() -> None:
     freeing.start()
     kept = {"a": [1, {"b": [Leaf()]}]}
     leaf = weakref.ref(kept["a"][1]["b"][0])
