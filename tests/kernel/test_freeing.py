@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -47,26 +47,6 @@ def without_collections() -> Iterator[None]:
         gc.enable()
 
 
-@contextmanager
-def other_thread(work: Callable[[], None]) -> Iterator[None]:
-    """Repeat the work on another thread, which may run after each step of this one."""
-    usual, over = sys.getswitchinterval(), threading.Event()
-
-    def repeat() -> None:
-        while not over.is_set():
-            work()
-
-    worker = threading.Thread(target=repeat)
-    sys.setswitchinterval(1e-5)
-    worker.start()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(usual)
-        over.set()
-        worker.join()
-
-
 @pytest.mark.parametrize("resource", [MEMBER, GROUP])
 def test_an_evaluation_needs_no_garbage_collection(resource: dict[str, Any]) -> None:
     with without_collections():
@@ -95,10 +75,11 @@ def test_a_large_evaluation_is_freed_on_another_thread() -> None:
 
 def test_other_threads_run_while_resources_are_freed() -> None:
     one = evaluation({"r": MEMBER}).analyses["r"]
-    turns = [0]
+    turns, over = [0], threading.Event()
 
     def work() -> None:
-        turns[0] += 1
+        while not over.is_set():
+            turns[0] += 1
 
     def turns_while_freed() -> int:
         analyses = [replace(one) for _ in range(20_000)]
@@ -106,9 +87,17 @@ def test_other_threads_run_while_resources_are_freed() -> None:
         del analyses
         return turns[0] - before
 
-    # A busy machine may not let the other thread ask for its turn in time.
-    with other_thread(work):
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        # a busy machine may not let the other thread ask for its turn in time
         assert any(turns_while_freed() for _ in range(50))
+    finally:
+        sys.setswitchinterval(usual)
+        over.set()
+        worker.join()
 
 
 class Leaf:
@@ -119,41 +108,6 @@ class Reply(Struct):
     """A value with parts."""
 
     parts: Any
-
-
-def _map(leaves: list[Any]) -> dict[int, Any]:
-    return dict(enumerate(leaves))
-
-
-def _nested(leaves: list[Any]) -> list[Any]:
-    return [Reply({"changes": [{"unchanged": leaves}]}), "a"]
-
-
-@pytest.mark.parametrize("nested", [_map, list, _nested])
-def test_other_threads_run_while_dropped_values_are_freed(
-    nested: Callable[[list[Any]], Any],
-) -> None:
-    freeing.start()
-    order: list[Any] = []
-
-    def work() -> None:
-        order.append(None)
-
-    def others_ran() -> bool:
-        leaves = [Leaf() for _ in range(20_000)]
-        # A method in C is called without a turn of another thread.
-        watched = [weakref.ref(leaves[at], order.append) for at in (0, -1)]
-        value = nested(leaves)
-        del leaves
-        order.clear()
-        freeing.drop(value)
-        del value
-        until(lambda: all(each in order for each in watched), "both are freed", 10)
-        one, other = sorted(order.index(each) for each in watched)
-        return other - one > 1
-
-    with other_thread(work):
-        assert any(others_ran() for _ in range(50))
 
 
 def test_shared_parts_of_dropped_values_are_kept() -> None:
